@@ -1,0 +1,232 @@
+#include "runtime/alias_arena.hpp"
+
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "runtime/alias_books.hpp"
+#include "runtime/alias_copy_out.hpp"
+#include "runtime/alias_eligibility.hpp"
+#include "runtime/alias_file.hpp"
+#include "runtime/alias_fork.hpp"
+#include "runtime/alias_gate.hpp"
+#include "runtime/fatal.hpp"
+#include "runtime/process_maps.hpp"
+
+namespace sluice {
+namespace {
+
+void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+/// The program's static data or the heap behind it, which grows and shrinks by brk and never by mremap.
+bool is_program_data(ByteRange bytes) {
+  return bytes.begin >= getauxval(AT_PHDR) && bytes.end <= reinterpret_cast<std::uintptr_t>(sbrk(0));
+}
+
+}  // namespace
+
+const char* describe(Ineligible reason) {
+  switch (reason) {
+    case Ineligible::none:
+      return "none";
+    case Ineligible::no_memory_file:
+      return "no memory file";
+    case Ineligible::not_private:
+      return "not ordinary private memory";
+    case Ineligible::stack:
+      return "stack";
+    case Ineligible::locked:
+      return "locked memory";
+    case Ineligible::moved:
+      return "moved by mremap";
+    case Ineligible::window_border:
+      return "crosses a window border";
+    case Ineligible::map_budget:
+      return "too many mappings";
+    case Ineligible::out_of_memory:
+      return "out of memory";
+    case Ineligible::failed:
+      return "system call failed";
+  }
+  return "unknown";
+}
+
+struct AliasArena::State {
+  explicit State(std::size_t budget) : map_budget(budget) {}
+
+  AliasFile file;
+  ProcessMaps maps;
+  AliasFork fork;
+  const std::size_t map_budget;
+  AliasBooks books{file, maps};
+  std::size_t migrations = 0;
+  std::size_t bytes_migrated = 0;
+
+  Ineligible move_in(PageRange pages);
+  Ineligible back_out(PageRange pages, Ineligible reason, bool stored);
+  bool set_seam(PageRange pages);
+  bool make_private(ByteRange bytes, std::uint64_t file_offset);
+};
+
+AliasArena::AliasArena(std::size_t map_budget) : state_(std::make_unique<State>(map_budget)) {}
+
+AliasArena::~AliasArena() {
+  ProcessMapping mapping;
+  for (std::uintptr_t address = 0; usable() && state_->maps.find(address, mapping); address = mapping.bytes.end) {
+    if (state_->file.backs(mapping) && !state_->file.is_window(mapping)) state_->make_private(mapping.bytes, mapping.file_offset);
+  }
+}
+
+bool AliasArena::usable() const { return state_->file.usable(); }
+const std::string& AliasArena::refusal() const { return state_->file.refusal(); }
+int AliasArena::descriptor() const { return state_->file.descriptor(); }
+std::byte* AliasArena::alias(std::uintptr_t application_address) const { return state_->file.alias(application_address); }
+bool AliasArena::wait_if_migrating(std::uintptr_t address) { return alias_gate::wait_if_closed(address); }
+ByteRange AliasArena::first_in_place(ByteRange bytes) const { return state_->books.first_in_place(bytes); }
+
+bool AliasArena::has_budget(std::size_t more_mappings) const {
+  return state_->books.mappings_added() + more_mappings <= state_->map_budget;
+}
+
+bool AliasArena::is_live(ByteRange bytes) {
+  AliasBooks& books = state_->books;
+  const PageRange pages = PageRange::covering(bytes);
+  if (pages.empty() || !usable() || !books.blocks().contains(pages)) return false;
+  const ByteRange live = books.first_in_place(pages.bytes());
+  if (live.begin == pages.bytes().begin && live.end == pages.bytes().end) return true;
+  books.drop_dead(pages);
+  return false;
+}
+
+void AliasArena::note_release(ByteRange bytes) {
+  if (usable()) state_->books.note_release(PageRange::covering(bytes));
+}
+
+// --- migration --------------------------------------------------------------------------------------------------------
+
+Ineligible AliasArena::migrate(ByteRange bytes) {
+  State& state = *state_;
+  const PageRange pages = PageRange::covering(bytes);
+  if (!usable()) return Ineligible::no_memory_file;
+  if (!AliasFile::fits_window(pages.bytes())) return Ineligible::window_border;
+  state.books.sweep_if_due();
+
+  std::vector<PageRange> missing;
+  const Ineligible reason = survey_range(state.file, state.maps, pages, missing);
+  if (reason != Ineligible::none) return reason;
+  if (!missing.empty()) {
+    if (has_locked_memory()) return Ineligible::locked;
+    if (!state.file.intact()) return Ineligible::no_memory_file;
+    if (!has_budget(4 * missing.size())) return Ineligible::map_budget;
+    if (!state.file.map_window(bytes.begin)) return Ineligible::out_of_memory;
+  }
+  for (const PageRange part : missing) {
+    if (state.books.occupied().overlaps(part) && is_shown_elsewhere(state.file, state.maps, part)) return Ineligible::moved;
+    const Ineligible failure = state.move_in(part);
+    if (failure != Ineligible::none) return failure;
+  }
+  state.books.enter(pages, false);  // some may be in place without being in the books
+  return Ineligible::none;
+}
+
+Ineligible AliasArena::State::move_in(PageRange pages) {
+  const ByteRange bytes = pages.bytes();
+  const auto refused = [](int error, Ineligible lack) { return error == ENOMEM || error == ENOSPC ? lack : Ineligible::failed; };
+  alias_gate::close(bytes);
+  Ineligible outcome = Ineligible::none;
+  bool stored = false;
+  if (mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ) != 0) {
+    outcome = refused(errno, Ineligible::map_budget);
+  } else if (const int error = file.store(bytes); error != 0) {
+    outcome = refused(error, Ineligible::out_of_memory);
+  } else {
+    stored = true;
+    if (!file.map_over(bytes)) outcome = refused(errno, Ineligible::out_of_memory);
+  }
+  if (outcome != Ineligible::none) outcome = back_out(pages, outcome, stored);
+  const bool seam = outcome == Ineligible::none && set_seam(pages);
+  alias_gate::open();
+  if (outcome != Ineligible::none) return outcome;
+  books.enter(pages, seam);
+  ++migrations;
+  bytes_migrated += bytes.size();
+  return Ineligible::none;
+}
+
+/// Puts the range back as it was. A kernel before 6.12 may have unmapped it when mapping the file over it failed; then the
+/// copy in the file is all there is, and the range becomes a block after all.
+Ineligible AliasArena::State::back_out(PageRange pages, Ineligible reason, bool stored) {
+  const ByteRange bytes = pages.bytes();
+  if (mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE) == 0) {
+    file.punch(bytes);
+    return reason;
+  }
+  if (stored && file.map_over(bytes)) return Ineligible::none;
+  fatal("%zu bytes at %p cannot be made writable again (errno %d)", bytes.size(), as_pointer(bytes.begin), errno);
+}
+
+/// The first page of a migrated range becomes a mapping of its own, by an advice that means nothing for memory files. mremap
+/// cannot grow a range of two mappings, so realloc of a buffer that is a block copies it instead. Without that the grown
+/// mapping would show the next pages of the file, which belong to whatever block lies behind the buffer.
+bool AliasArena::State::set_seam(PageRange pages) {
+  if (is_program_data(pages.bytes())) return false;
+  madvise(as_pointer(pages.bytes().begin), page_bytes, MADV_RANDOM);
+  return true;
+}
+
+// --- the way back -----------------------------------------------------------------------------------------------------
+
+void AliasArena::discard(ByteRange bytes) {
+  State& state = *state_;
+  const PageRange inside{(bytes.begin + page_bytes - 1) / page_bytes, bytes.end / page_bytes};
+  if (inside.empty() || !state.books.blocks().overlaps(inside)) return;
+  for (ByteRange rest = inside.bytes(); !rest.empty();) {
+    const ByteRange live = state.books.first_in_place(rest);
+    if (live.empty()) return;
+    state.file.punch(live);
+    rest.begin = live.end;
+  }
+}
+
+bool AliasArena::State::make_private(ByteRange bytes, std::uint64_t file_offset) {
+  alias_gate::close(bytes);
+  const bool copied = copy_out(file.descriptor(), file_offset, bytes, PROT_READ | PROT_WRITE);
+  if (!copied) mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE);
+  alias_gate::open();
+  return copied;
+}
+
+bool AliasArena::privatize(ByteRange bytes) {
+  State& state = *state_;
+  const PageRange pages = PageRange::covering(bytes);
+  for (ByteRange rest = pages.bytes(); !rest.empty();) {
+    const ByteRange live = state.books.first_in_place(rest);
+    if (live.empty()) break;
+    rest.begin = live.end;
+    if (!state.make_private(live, live.begin)) return false;
+    state.books.strike(PageRange::covering(live));
+  }
+  return true;
+}
+
+void AliasArena::prepare_fork() {
+  if (usable() && !state_->books.occupied().empty()) state_->fork.prepare();
+}
+
+void AliasArena::parent_after_fork() { state_->fork.wait_for_child(); }
+
+void AliasArena::child_after_fork() {
+  if (!usable()) return;
+  if (!state_->books.occupied().empty()) state_->fork.copy_everything(state_->file, state_->maps);
+  state_->file.abandon();
+}
+
+AliasArena::Statistics AliasArena::statistics() const {
+  const AliasBooks& books = state_->books;
+  return {state_->migrations, state_->bytes_migrated, books.blocks().intervals(), books.dead_blocks(), books.moved_blocks()};
+}
+
+}  // namespace sluice

@@ -1,0 +1,110 @@
+// Alias blocks: application memory backed by a memory file and mapped twice, at the application's address (which may be
+// protected) and at an alias address (which never is). Design section 5; ER section 2.3.
+//
+// The file is as large as the address space and an application address *is* its offset in the file. So nothing is
+// allocated, neighbouring blocks merge into one mapping, a buffer that spans several blocks has one contiguous alias, and
+// a peer that maps the file finds a buffer by its address. Only pages that were migrated occupy memory. The file is mapped, here
+// and by peers, in windows of `window_bytes`, each on first use; a range that crosses a window border is not eligible.
+//
+// A block is valid only while the application's address still maps its file page. Nothing tells the library when that
+// ends (glibc unmaps internally), so `is_live` asks the kernel, at every use, before anything is written through the alias.
+//
+// Threading: functions are called with the engine lock held unless marked [any thread].
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+/// Why a range can't be (or is not yet) an alias block. Counted in the summary.
+enum class Ineligible : std::uint8_t {
+  none,            // it is a block
+  no_memory_file,  // memfd_create, ftruncate or mapping was refused
+  not_private,     // shared mapping, device, huge pages, or not writable
+  stack,           // the stack of a thread
+  locked,          // the process has locked memory
+  moved,           // the file pages of this range are mapped elsewhere (mremap)
+  window_border,
+  map_budget,  // more mappings than the budget below vm.max_map_count allows (rule 13)
+  out_of_memory,
+  failed,  // a system call failed in the middle; the old contents are in place
+};
+
+const char* describe(Ineligible reason);
+
+class AliasArena {
+ public:
+  static constexpr std::size_t window_bytes = std::size_t{1} << 36;
+
+  /// `map_budget`: how many mappings blocks and protections may add to the process together.
+  explicit AliasArena(std::size_t map_budget);
+  /// Copies every block back to private memory; whoever is about to exit leaves the arena alone instead.
+  ~AliasArena();
+  AliasArena(const AliasArena&) = delete;
+  AliasArena& operator=(const AliasArena&) = delete;
+
+  /// False when the machine refuses memory files; `refusal` says which call and why.
+  [[nodiscard]] bool usable() const;
+  [[nodiscard]] const std::string& refusal() const;
+  /// The memory file, for peers on the node.
+  [[nodiscard]] int descriptor() const;
+
+  /// Every page of `bytes` is a block, and the application's address still maps it (asks the kernel, < 1 µs).
+  /// Ranges found dead are forgotten and their file pages freed.
+  bool is_live(ByteRange bytes);
+
+  /// Makes every page of `bytes` a block, in place: contents kept, other threads see the old or the new mapping.
+  Ineligible migrate(ByteRange bytes);
+
+  /// Alias of an application address inside a block. [any thread]
+  [[nodiscard]] std::byte* alias(std::uintptr_t application_address) const;
+
+  /// The first part of `bytes` whose addresses show their own file pages now, whether it is in the books or not; empty when
+  /// there is none. Asks the kernel, 0.33 µs for each mapping. [any thread, fault handler]
+  [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
+
+  /// The address, if it lies in a range that is just being migrated, waits until that is done and returns true.
+  /// [any thread, fault handler]
+  static bool wait_if_migrating(std::uintptr_t address);
+
+  /// These bytes, all in live blocks, are about to come under guard. Blocks to which that happens often get large pages, which
+  /// are cheaper to protect.
+  void note_release(ByteRange bytes);
+
+  /// The pages that lie wholly inside `bytes` and are blocks read as zeros from now on: MADV_DONTNEED as it is for private
+  /// memory.
+  void discard(ByteRange bytes);
+
+  /// Blocks in `bytes` become private memory again, contents kept: before a call that could not be undone on a block, such as
+  /// an mremap that grows it. Nothing may be under guard there and no message on its way. False when the kernel refused.
+  bool privatize(ByteRange bytes);
+
+  /// Around fork, from pthread_atfork handlers. The child gets copies and its arena is not usable any more.
+  void prepare_fork();
+  void parent_after_fork();
+  void child_after_fork();
+
+  /// So many more mappings stay within the budget (rule 13). [any thread]
+  [[nodiscard]] bool has_budget(std::size_t more_mappings) const;
+
+  struct Statistics {
+    std::size_t migrations = 0;
+    std::size_t bytes_migrated = 0;
+    std::size_t live_blocks = 0;
+    std::size_t dead_blocks = 0;   // found unmapped
+    std::size_t moved_blocks = 0;  // file pages found mapped elsewhere in the last sweep
+  };
+  [[nodiscard]] Statistics statistics() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice

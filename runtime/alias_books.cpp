@@ -1,0 +1,114 @@
+#include "runtime/alias_books.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+/// A sweep asks the kernel for every mapping, some 50 µs in a large program: once per so many bytes migrated or found dead.
+constexpr std::size_t sweep_bytes = std::size_t{64} << 20;
+
+}  // namespace
+
+ByteRange AliasBooks::first_in_place(ByteRange bytes) const {
+  ByteRange found{bytes.begin, bytes.begin};
+  while (found.end < bytes.end) {
+    ProcessMapping mapping;
+    if (!maps_.find(found.end, mapping) || mapping.bytes.begin >= bytes.end) break;
+    const bool gap = mapping.bytes.begin > found.end;
+    const bool lives = file_.backs_in_place(mapping);
+    if (!found.empty() && (gap || !lives)) break;
+    if (found.empty()) found.begin = lives ? std::max(mapping.bytes.begin, bytes.begin) : std::min(mapping.bytes.end, bytes.end);
+    found.end = lives ? std::min(mapping.bytes.end, bytes.end) : found.begin;
+  }
+  return found;
+}
+
+void AliasBooks::count_mappings() {
+  // Each run of blocks, and each seam in it, splits what was one mapping in three at most.
+  mappings_added_.store(2 * (blocks_.intervals() + seams_.intervals()), std::memory_order_relaxed);
+}
+
+void AliasBooks::enter(PageRange pages, bool seam) {
+  const std::size_t known = blocks_.pages();
+  blocks_.add(pages);
+  occupied_.add(pages);
+  if (seam) seams_.add({pages.begin, pages.begin + 1});
+  unswept_bytes_ += (blocks_.pages() - known) * page_bytes;
+  count_mappings();
+}
+
+void AliasBooks::strike(PageRange pages) {
+  blocks_.remove(pages);
+  seams_.remove(pages);
+  unswept_bytes_ += pages.size() * page_bytes;
+  count_mappings();
+}
+
+void AliasBooks::note_release(PageRange pages) {
+  if (blocks_.contains(pages)) large_.note_release(pages, blocks_, file_);
+}
+
+void AliasBooks::drop_dead(PageRange pages) {
+  PageSet dead;
+  blocks_.for_each_inside(pages, [&](PageRange run) { dead.add(run); });
+  for (ByteRange rest = pages.bytes(); !rest.empty();) {
+    const ByteRange live = first_in_place(rest);
+    if (live.empty()) break;
+    dead.remove(PageRange::covering(live));
+    rest.begin = live.end;
+  }
+  dead.for_each([&](PageRange run) {
+    strike(run);
+    ++dead_blocks_;
+  });
+  if (unswept_bytes_ >= sweep_bytes) sweep();
+}
+
+void AliasBooks::sweep_if_due() {
+  if (unswept_bytes_ >= std::max(sweep_bytes, blocks_.pages() * page_bytes)) sweep();
+}
+
+/// Frees file pages that nobody sees any more. Only here, since a page that left its address may have been moved, not unmapped.
+void AliasBooks::sweep() {
+  PageSet shown;
+  PageSet moved;
+  PageSet gone = blocks_;
+  ProcessMapping mapping;
+  for (std::uintptr_t address = 0; maps_.find(address, mapping); address = mapping.bytes.end) {
+    if (!file_.backs(mapping) || file_.is_window(mapping)) continue;
+    const PageRange pages = PageRange::covering({mapping.file_offset, mapping.file_offset + mapping.bytes.size()});
+    shown.add(pages);
+    if (file_.backs_in_place(mapping)) {
+      gone.remove(pages);
+    } else {
+      moved.add(pages);
+    }
+  }
+  gone.for_each([&](PageRange run) {
+    strike(run);
+    ++dead_blocks_;
+  });
+  free_unseen(shown);
+  moved_blocks_ = moved.intervals();
+  unswept_bytes_ = 0;
+}
+
+void AliasBooks::free_unseen(const PageSet& shown) {
+  PageSet unseen = occupied_;
+  shown.for_each([&](PageRange run) { unseen.remove(run); });
+  // A large page is freed as a whole or not at all.
+  constexpr std::uintptr_t step = AliasFile::extent_bytes / page_bytes;
+  large_.extents().for_each([&](PageRange run) {
+    for (PageRange extent{run.begin, run.begin + step}; extent.begin < run.end; extent = {extent.end, extent.end + step}) {
+      shown.overlaps(extent) ? unseen.remove(extent) : unseen.add(extent);
+    }
+  });
+  unseen.for_each([&](PageRange run) {
+    file_.punch(run.bytes());
+    occupied_.remove(run);
+    large_.forget(run);
+  });
+}
+
+}  // namespace sluice

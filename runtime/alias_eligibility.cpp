@@ -1,0 +1,131 @@
+#include "runtime/alias_eligibility.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t largest_name = PATH_MAX + 64;  // the kernel may append " (deleted)"
+/// A stack that the program made itself: how far above the stack pointer its frames may reach.
+constexpr std::size_t own_stack_reach = std::size_t{8} << 20;
+
+bool is_ordinary_file(const char* path) {
+  struct stat file {};
+  struct statfs system {};
+  return path[0] == '/' && stat(path, &file) == 0 && S_ISREG(file.st_mode) && statfs(path, &system) == 0 &&
+         system.f_type != HUGETLBFS_MAGIC;
+}
+
+/// Calls visit(tid) for every thread; the C library's opendir would allocate from the application's heap.
+template <typename Visit>
+void for_each_thread(Visit&& visit) {
+  struct Entry {
+    std::uint64_t inode;
+    std::int64_t next;
+    std::uint16_t bytes;
+    std::uint8_t type;
+    char name[1];
+  };
+  const AliasDescriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  alignas(Entry) std::array<char, 1024> buffer;
+  for (;;) {
+    const long bytes = syscall(SYS_getdents64, tasks.get(), buffer.data(), buffer.size());
+    if (bytes <= 0) return;
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const Entry*>(buffer.data() + at);
+      if (const int tid = std::atoi(entry->name); tid > 0) visit(tid);
+      at += entry->bytes;
+    }
+  }
+}
+
+/// Bytes of `mapping` up to which it is, or may be, the stack of some thread; mapping.bytes.begin when there is none.
+std::uintptr_t end_of_thread_stacks(const ProcessMapping& mapping) {
+  std::uintptr_t end = mapping.bytes.begin;
+  const pid_t main_thread = getpid();
+  for_each_thread([&](int tid) {
+    if (tid == main_thread) return;  // its control block is the dynamic linker's, far from its stack
+    std::uintptr_t control_block = 0;
+    std::size_t bytes = 0;
+    if (syscall(SYS_get_robust_list, tid, &control_block, &bytes) != 0) return;
+    if (mapping.bytes.contains(control_block)) end = std::max(end, (control_block / page_bytes + 1) * page_bytes);
+  });
+  return end;
+}
+
+bool may_be_stack(const ProcessMapping& mapping, ByteRange part) {
+  if (mapping.bytes.contains(getauxval(AT_RANDOM))) return true;
+  const auto own = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (mapping.bytes.contains(own) && own < part.end && own + own_stack_reach > part.begin) return true;
+  return part.begin < end_of_thread_stacks(mapping);
+}
+
+Ineligible judge(const AliasFile& file, const ProcessMapping& mapping, const char* name, ByteRange part) {
+  if (file.backs(mapping)) {
+    // A block that mremap moved is private to this process and may become a block where it is now.
+    return file.is_window(mapping) || !mapping.readable || !mapping.writable ? Ineligible::not_private : Ineligible::none;
+  }
+  if (mapping.shared || !mapping.readable || !mapping.writable || mapping.executable) return Ineligible::not_private;
+  // A mapping of one page has no place for the seam that keeps mremap from growing it (alias_arena.cpp).
+  if (mapping.page_size != page_bytes || mapping.bytes.size() == page_bytes) return Ineligible::not_private;
+  if (mapping.inode != 0 && !is_ordinary_file(name)) return Ineligible::not_private;
+  return may_be_stack(mapping, part) ? Ineligible::stack : Ineligible::none;
+}
+
+}  // namespace
+
+Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, PageRange pages, std::vector<PageRange>& missing) {
+  std::array<char, largest_name> name;
+  ByteRange rest = pages.bytes();
+  while (!rest.empty()) {
+    ProcessMapping mapping;
+    if (!maps.find(rest.begin, mapping, name) || !mapping.bytes.contains(rest.begin)) return Ineligible::not_private;
+    const ByteRange part{rest.begin, std::min(rest.end, mapping.bytes.end)};
+    rest.begin = part.end;
+    if (file.backs_in_place(mapping)) continue;
+    const Ineligible reason = judge(file, mapping, name.data(), part);
+    if (reason != Ineligible::none) return reason;
+    const PageRange found = PageRange::covering(part);
+    // Mappings of different kinds (.data, then .bss) may follow one another; one copy moves them all.
+    if (!missing.empty() && missing.back().end == found.begin) {
+      missing.back().end = found.end;
+    } else {
+      missing.push_back(found);
+    }
+  }
+  return Ineligible::none;
+}
+
+bool has_locked_memory() {
+  const AliasDescriptor status(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  std::array<char, 4096> text;
+  const ssize_t bytes = read(status.get(), text.data(), text.size() - 1);
+  if (bytes <= 0) return true;  // no way to know
+  text[static_cast<std::size_t>(bytes)] = '\0';
+  const char* line = std::strstr(text.data(), "VmLck:");
+  return line && std::strtoull(line + 6, nullptr, 10) != 0;
+}
+
+bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages) {
+  ProcessMapping mapping;
+  for (std::uintptr_t address = 0; maps.find(address, mapping); address = mapping.bytes.end) {
+    if (!file.backs(mapping) || file.backs_in_place(mapping) || file.is_window(mapping)) continue;
+    const ByteRange shown{mapping.file_offset, mapping.file_offset + mapping.bytes.size()};
+    if (shown.overlaps(pages.bytes())) return true;
+  }
+  return false;
+}
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// Which memory may become an alias block in place: ordinary private memory that nobody runs on and nobody has pinned.
+//
+// Stacks are refused because a thread that pushes onto a read-only page dies: the kernel cannot even build its signal frame.
+// They are known by: the mapping that the kernel put the program's arguments in (main thread); the thread control block,
+// which the C library keeps at the top of every stack it allocates and which the kernel tells (robust list) for each thread;
+// and the caller's own stack pointer, for stacks that the program made itself.
+//
+// Threading: as AliasArena, never in the fault handler.
+#pragma once
+
+#include <vector>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/alias_file.hpp"
+#include "runtime/process_maps.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+/// Appends the parts of `pages` that are not blocks yet to `missing`, in order, unless some part can never be one.
+Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, PageRange pages, std::vector<PageRange>& missing);
+
+/// The process has locked memory (VmLck in /proc/self/status): moving pages would unlock them.
+bool has_locked_memory();
+
+/// A mapping elsewhere shows these pages of the file: mremap carried a block away.
+bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages);
+
+}  // namespace sluice

@@ -1,0 +1,146 @@
+#include "runtime/alias_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+/// Descriptors this high are out of the way of programs that count on low numbers or close a few of them.
+constexpr int lowest_descriptor = 512;
+
+void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+bool file_size_is_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t{1} << AliasFile::address_bits);
+}
+
+/// A shared mapping of the file at an address that is a multiple of extent_bytes.
+void* map_aligned(int file, off_t offset, std::size_t bytes) {
+  constexpr std::size_t alignment = AliasFile::extent_bytes;
+  void* reserved = mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return MAP_FAILED;
+  const auto start = reinterpret_cast<std::uintptr_t>(reserved);
+  const std::uintptr_t aligned = (start + alignment - 1) / alignment * alignment;
+  void* base = mmap(as_pointer(aligned), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, offset);
+  if (base == MAP_FAILED) {
+    munmap(reserved, bytes + alignment);
+    return MAP_FAILED;
+  }
+  if (aligned != start) munmap(reserved, aligned - start);
+  munmap(as_pointer(aligned + bytes), start + alignment - aligned);
+  return base;
+}
+
+}  // namespace
+
+AliasFile::AliasFile() {
+  create();
+  // Tells now, not at the first message, whether address space for windows is to be had.
+  if (usable() && !map(0)) {
+    refusal_ = std::string("mmap of an alias window: ") + std::strerror(errno);
+    memory_.reset();
+  }
+}
+
+AliasFile::~AliasFile() {
+  for (auto& base : bases_) {
+    if (std::byte* window = base.load(std::memory_order_relaxed)) munmap(window, window_bytes);
+  }
+}
+
+void AliasFile::create() {
+  const auto refuse = [&](const char* call) {
+    refusal_ = std::string(call) + ": " + std::strerror(errno);
+    memory_.reset();
+  };
+  if (sysconf(_SC_PAGESIZE) != static_cast<long>(page_bytes)) {
+    refusal_ = "pages are not 4 KB";
+    return;
+  }
+  if (file_size_is_limited()) {
+    refusal_ = "the file size limit (ulimit -f) is below 128 TB";  // beyond it, writing raises SIGXFSZ
+    return;
+  }
+  memory_ = AliasDescriptor(memfd_create("sluice-alias", MFD_CLOEXEC));
+  if (!memory_) return refuse("memfd_create");
+  const int high = fcntl(memory_.get(), F_DUPFD_CLOEXEC, lowest_descriptor);
+  if (high >= 0) memory_ = AliasDescriptor(high);
+  if (ftruncate(memory_.get(), off_t{1} << address_bits) != 0) return refuse("ftruncate of the memory file");
+  if (fstat(memory_.get(), &identity_) != 0) return refuse("fstat of the memory file");
+}
+
+bool AliasFile::intact() const {
+  struct stat now {};
+  return fstat(memory_.get(), &now) == 0 && now.st_ino == identity_.st_ino && now.st_dev == identity_.st_dev;
+}
+
+bool AliasFile::fits_window(ByteRange bytes) {
+  return !bytes.empty() && bytes.end <= (std::uintptr_t{1} << address_bits) &&
+         bytes.begin >> window_bits == (bytes.end - 1) >> window_bits;
+}
+
+bool AliasFile::map_window(std::uintptr_t address) { return map(address >> window_bits) != nullptr; }
+
+std::byte* AliasFile::map(std::size_t window) {
+  if (std::byte* known = bases_[window].load(std::memory_order_relaxed)) return known;
+  void* base = map_aligned(memory_.get(), static_cast<off_t>(window * window_bytes), window_bytes);
+  if (base == MAP_FAILED) return nullptr;
+  madvise(base, window_bytes, MADV_DONTFORK);  // a child has no use for it
+  madvise(base, window_bytes, MADV_DONTDUMP);  // the same pages are in a core dump already, at the application's address
+  bases_[window].store(static_cast<std::byte*>(base), std::memory_order_release);
+  return static_cast<std::byte*>(base);
+}
+
+std::byte* AliasFile::alias(std::uintptr_t address) const {
+  std::byte* base = bases_[address >> window_bits].load(std::memory_order_acquire);
+  return base + (address & (window_bytes - 1));
+}
+
+bool AliasFile::is_window(const ProcessMapping& mapping) const {
+  const std::size_t window = mapping.file_offset >> window_bits;
+  const auto base = reinterpret_cast<std::uintptr_t>(bases_[window].load(std::memory_order_acquire));
+  return base != 0 && ByteRange{base, base + window_bytes}.contains(mapping.bytes.begin);
+}
+
+int AliasFile::store(ByteRange bytes) const {
+  if (file_size_is_limited()) return EFBIG;
+  while (!bytes.empty()) {
+    // The bare call: thread sanitizers would take it for a race with the writers that the read-only pages hold up.
+    const long stored = syscall(SYS_pwrite64, memory_.get(), bytes.begin, bytes.size(), bytes.begin);
+    if (stored < 0 && errno == EINTR) continue;
+    if (stored <= 0) return stored < 0 ? errno : ENOSPC;
+    bytes.begin += static_cast<std::uintptr_t>(stored);
+  }
+  return 0;
+}
+
+bool AliasFile::map_over(ByteRange bytes) const {
+  void* place = mmap(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
+                     memory_.get(), static_cast<off_t>(bytes.begin));
+  if (place == MAP_FAILED) return false;
+  madvise(place, bytes.size(), MADV_NOHUGEPAGE);  // alias_large_pages.hpp says why
+  return true;
+}
+
+void AliasFile::punch(ByteRange bytes) const {
+  if (bytes.empty()) return;
+  fallocate(memory_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes.begin),
+            static_cast<off_t>(bytes.size()));
+}
+
+void AliasFile::abandon() {
+  for (auto& base : bases_) base.store(nullptr, std::memory_order_relaxed);
+  memory_.reset();
+  refusal_ = "forked child";  // short enough to be stored without allocating
+}
+
+}  // namespace sluice

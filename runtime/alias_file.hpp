@@ -1,0 +1,78 @@
+// The memory file behind the alias blocks: as large as the address space, sparse, offset == application address, mapped in
+// windows that are made on first use and stay.
+//
+// Threading: as AliasArena; `alias` and `backs_in_place` from any thread.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "runtime/alias_descriptor.hpp"
+#include "runtime/process_maps.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+class AliasFile {
+ public:
+  /// User addresses of x86-64 with four page-table levels.
+  static constexpr unsigned address_bits = 47;
+  static constexpr unsigned window_bits = 36;
+  /// What a large page holds. Windows are aligned to it, so that file and address agree about where one begins.
+  static constexpr std::size_t extent_bytes = std::size_t{2} << 20;
+
+  AliasFile();
+  ~AliasFile();
+  AliasFile(const AliasFile&) = delete;
+  AliasFile& operator=(const AliasFile&) = delete;
+
+  [[nodiscard]] bool usable() const { return static_cast<bool>(memory_); }
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  [[nodiscard]] int descriptor() const { return memory_.get(); }
+  /// The descriptor still is the memory file: a program that closes what it did not open could have put another in its place.
+  [[nodiscard]] bool intact() const;
+
+  /// `bytes` can have an alias: one window holds all of it.
+  [[nodiscard]] static bool fits_window(ByteRange bytes);
+  /// Maps the window of `address` if it is not yet.
+  bool map_window(std::uintptr_t address);
+  [[nodiscard]] std::byte* alias(std::uintptr_t address) const;
+
+  /// The mapping shows this file, at whatever offset.
+  [[nodiscard]] bool backs(const ProcessMapping& mapping) const { return mapping.shared && mapping.is_file(identity_); }
+  /// The mapping shows this file at the offset that is its own address: alias blocks.
+  [[nodiscard]] bool backs_in_place(const ProcessMapping& mapping) const {
+    return backs(mapping) && mapping.file_offset == mapping.bytes.begin;
+  }
+  [[nodiscard]] bool is_window(const ProcessMapping& mapping) const;
+
+  /// Copies the range's present contents to its place in the file; 0 or the errno. Reads it in the kernel, so that an
+  /// unreadable page (a guard page, a file cut short) is an error and no signal, and lack of memory is one too.
+  [[nodiscard]] int store(ByteRange bytes) const;
+  /// Maps the file over the range. The libc's mmap and not the bare system call: host MPIs patch it to learn that addresses
+  /// change their meaning (Open MPI's registration caches).
+  [[nodiscard]] bool map_over(ByteRange bytes) const;
+  /// Frees the file's pages; they read as zeros afterwards.
+  void punch(ByteRange bytes) const;
+  /// In a child: it has no window, and is not to write to its parent's memory.
+  void abandon();
+
+ private:
+  static constexpr std::size_t window_bytes = std::size_t{1} << window_bits;
+  static constexpr std::size_t windows = std::size_t{1} << (address_bits - window_bits);
+
+  void create();
+  std::byte* map(std::size_t window);
+
+  AliasDescriptor memory_;
+  struct stat identity_ {};
+  std::string refusal_;
+  std::array<std::atomic<std::byte*>, windows> bases_{};  // written once each, release; read by alias, acquire
+};
+
+}  // namespace sluice

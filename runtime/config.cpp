@@ -1,0 +1,181 @@
+#include "runtime/config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "runtime/config_value.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::array<Choice<bool>, 2> switches{{{"0", false}, {"1", true}}};
+constexpr std::array<Choice<int>, 4> levels{{{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}}};
+constexpr std::array<Choice<ReleaseMode>, 3> release_modes{
+    {{"off", ReleaseMode::off}, {"matched", ReleaseMode::matched}, {"early", ReleaseMode::early}}};
+constexpr std::array<Choice<GuardEngine>, 2> guard_engines{
+    {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}}};
+constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
+    {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
+constexpr std::array<std::string_view, 1> known_transports{"shmem"};
+
+/// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
+constexpr std::size_t largest_eager_limit = std::size_t{1} << 20;
+
+struct Described {
+  std::string_view name;
+  std::string_view expected;
+  std::string_view default_value;
+  std::string_view meaning;
+};
+
+/// A variable whose value is one of a few words.
+template <class Member, class Choices>
+ConfigVariable one_of(Member Config::*member, const Choices& choices, const Described& text) {
+  return {text.name,
+          text.expected,
+          text.meaning,
+          text.default_value,
+          [member, &choices](Config& config, std::string_view value) { return assign_choice(config.*member, value, choices); },
+          [member, &choices](const Config& config) { return show_choice(config.*member, choices); }};
+}
+
+ConfigVariable byte_count(std::size_t Config::*member, std::size_t largest, const Described& text) {
+  const auto assign = [member, largest](Config& config, std::string_view value) {
+    const auto bytes = parse_bytes(value);
+    if (!bytes || *bytes > largest) return false;
+    config.*member = *bytes;
+    return true;
+  };
+  return {text.name,          text.expected, text.meaning,
+          text.default_value, assign,        [member](const Config& config) { return show_bytes(config.*member); }};
+}
+
+template <class Known>
+ConfigVariable list_of(std::string Config::*member, const Known& known, const Described& text) {
+  const auto assign = [member, &known](Config& config, std::string_view value) {
+    if (!is_list_of(value, known)) return false;
+    config.*member = value;
+    return true;
+  };
+  return {text.name,          text.expected, text.meaning,
+          text.default_value, assign,        [member](const Config& config) { return config.*member; }};
+}
+
+std::vector<ConfigVariable> make_table() {
+  return {
+      one_of(&Config::enable, switches,
+             {"SLUICE_ENABLE", "0 or 1", "1",
+              "Whether Sluice does anything. 0: it steps aside, and every MPI call goes to the host unchanged."}),
+      one_of(&Config::release, release_modes,
+             {"SLUICE_RELEASE", "off, matched or early", "early",
+              "Which blocking receives may return before their data is there: none, those whose message has been matched, or "
+              "those that still wait for their message as well."}),
+      one_of(&Config::guard, guard_engines,
+             {"SLUICE_GUARD", "auto or mprotect", "auto",
+              "How pages of released receives are kept from being read too soon. mprotect: PROT_NONE and a SIGSEGV handler. "
+              "auto: what this machine permits; today that is mprotect."}),
+      byte_count(
+          &Config::eager_limit, largest_eager_limit,
+          {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "16K",
+           "Largest message that is sent without asking the receiver first. A message that would not fit into half a ring of the "
+           "transport (64K inside a node) always asks."}),
+      list_of(&Config::transports, known_transports,
+              {"SLUICE_TRANSPORTS", "a comma-separated list of shmem", "shmem",
+               "Transports that may be used. shmem: inside a node. A communicator whose members they cannot all reach is left to "
+               "the host."}),
+      one_of(&Config::shmem_copy, shmem_copies,
+             {"SLUICE_SHMEM_COPY", "auto, alias, cma or stream", "auto",
+              "How large messages move inside a node. alias: the sender writes into the receiver's memory file. cma: "
+              "cross-memory attach. stream: copy-in/copy-out. auto: the first of these that works for the pair and the buffer. A "
+              "way that cannot be had is replaced by stream."}),
+      one_of(&Config::verbose, levels,
+             {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
+              "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),
+      one_of(&Config::summary, switches,
+             {"SLUICE_SUMMARY", "0 or 1", "0",
+              "Whether a table of messages, releases and waiting times is printed at MPI_Finalize."}),
+  };
+}
+
+constexpr std::string_view prefix = "SLUICE_";
+
+struct Setting {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// The SLUICE_ settings of an environment. The first of several with one name counts, as for getenv.
+std::vector<Setting> settings_of(Environment environment) {
+  std::vector<Setting> settings;
+  for (; environment && *environment; ++environment) {
+    const std::string_view entry = *environment;
+    const auto equals = entry.find('=');
+    if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
+    const Setting setting{entry.substr(0, equals), entry.substr(equals + 1)};
+    const auto same = [&](const Setting& other) { return other.name == setting.name; };
+    if (std::none_of(settings.begin(), settings.end(), same)) settings.push_back(setting);
+  }
+  return settings;
+}
+
+const ConfigVariable* find_variable(std::string_view name) {
+  const auto& table = config_variables();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const auto& variable) { return variable.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string unknown_name(std::string_view name) {
+  const auto distance = [&](const ConfigVariable& variable) { return edit_distance(name, variable.name); };
+  const auto& table = config_variables();
+  const auto nearest =
+      std::min_element(table.begin(), table.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  std::string warning = std::string(name) + " is not known";
+  // Half of what follows the prefix may be wrong before a suggestion says more about us than about the user.
+  if (distance(*nearest) <= (nearest->name.size() - prefix.size()) / 2) {
+    return warning + "; did you mean " + std::string(nearest->name) + "?";
+  }
+  return warning + "; `sluice info --config` lists what is";
+}
+
+/// The item of a list that is to blame; nothing when the value is no list.
+std::optional<std::string_view> bad_item(const ConfigVariable& variable, std::string_view value) {
+  if (value.find(',') == std::string_view::npos) return std::nullopt;
+  while (true) {
+    Config scratch;
+    const auto comma = value.find(',');
+    if (!variable.assign(scratch, value.substr(0, comma))) return value.substr(0, comma);
+    if (comma == std::string_view::npos) return std::nullopt;
+    value.remove_prefix(comma + 1);
+  }
+}
+
+std::string bad_value(const ConfigVariable& variable, std::string_view value) {
+  std::string error;
+  error.append(variable.name).append("=").append(value).append(": ");
+  if (const auto item = bad_item(variable, value)) error.append(1, '"').append(*item).append("\" is not known, ");
+  return error.append("expected ").append(variable.expected);
+}
+
+}  // namespace
+
+const std::vector<ConfigVariable>& config_variables() {
+  static const std::vector<ConfigVariable> table = make_table();
+  return table;
+}
+
+ParsedConfig parse_config(Environment environment) {
+  ParsedConfig parsed;
+  for (const auto& [name, value] : settings_of(environment)) {
+    const ConfigVariable* variable = find_variable(name);
+    if (!variable) {
+      parsed.warnings.push_back(unknown_name(name));
+    } else if (!value.empty() && !variable->assign(parsed.config, value)) {
+      parsed.errors.push_back(bad_value(*variable, value));
+    }
+  }
+  return parsed;
+}
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+// The configuration table: every SLUICE_ variable with its type, default, and meaning. It is the one source for parsing,
+// `sluice info`, the manual page and docs/configuration.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+enum class ReleaseMode { off, matched, early };
+enum class GuardEngine { automatic, mprotect };
+
+struct Config {
+  bool enable = true;                          // SLUICE_ENABLE=0|1
+  ReleaseMode release = ReleaseMode::early;    // SLUICE_RELEASE=off|matched|early
+  GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect
+  std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
+  std::string transports = "shmem";            // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
+  std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
+  int verbose = 0;                             // SLUICE_VERBOSE=0..3
+  bool summary = false;                        // SLUICE_SUMMARY=0|1
+};
+
+struct ConfigVariable {
+  std::string_view name;      // "SLUICE_RELEASE"
+  std::string_view expected;  // "off, matched or early"
+  std::string_view meaning;
+  std::string_view default_value;
+  std::function<bool(Config&, std::string_view)> assign;  // false: the value is not understood
+  std::function<std::string(const Config&)> show;
+};
+
+const std::vector<ConfigVariable>& config_variables();
+
+/// Looks a variable up; nullptr-terminated getenv semantics: nullptr when it is not set.
+using Environment = const char* const*;  // as `environ`
+
+struct ParsedConfig {
+  Config config;
+  std::vector<std::string> errors;    // "SLUICE_RELEASE=sometimes: expected off, matched or early"
+  std::vector<std::string> warnings;  // "SLUICE_RELAESE is not known; did you mean SLUICE_RELEASE?"
+};
+
+ParsedConfig parse_config(Environment environment);
+
+}  // namespace sluice

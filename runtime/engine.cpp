@@ -1,0 +1,94 @@
+// Construction, contexts, and the end.
+
+#include "runtime/engine.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/engine_state.hpp"
+#include "runtime/fatal.hpp"
+#include "runtime/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+/// The tail of a synchronous eager message names its request.
+constexpr std::size_t eager_trailer = sizeof(RequestId);
+
+bool more_processes_than_processors(std::size_t processes) {
+  return processes > static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+std::size_t usable_eager_limit(const Engine::Parts& parts) {
+  if (!parts.transport) return parts.config.eager_limit;
+  return std::min(parts.config.eager_limit, parts.transport->max_payload() - eager_trailer);
+}
+
+}  // namespace
+
+Engine::State::State(const Parts& parts)
+    : self(parts.self),
+      transport(parts.transport),
+      arena(parts.arena),
+      host(parts.host),
+      config(parts.config),
+      oversubscribed(more_processes_than_processors(parts.processes_on_node)),
+      concurrent_calls(parts.concurrent_calls),
+      eager_limit(usable_eager_limit(parts)),
+      to_self(parts.self),
+      outgoing(parts.job_size) {
+  set_process_name(static_cast<int>(self));
+  if (!transport) return;
+  if (arena && arena->usable() && config.release != ReleaseMode::off) {
+    guard = std::make_unique<PageGuard>(*this, arena);
+    register_user_memory(guard.get(), arena);
+    policy.set_cost(ReleasePolicy::measure_cost());
+  }
+  // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  helper_thread = std::thread([this] { helper(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Engine::State::~State() {
+  if (!helper_thread.joinable()) return;
+  stopping.store(true, std::memory_order_release);
+  transport->wake_helper();
+  helper_thread.join();
+  if (guard) register_user_memory(nullptr, nullptr);
+}
+
+Engine::Engine(const Parts& parts) : state_(std::make_unique<State>(parts)) {}
+
+Engine::~Engine() = default;
+
+Context* Engine::adopt(ContextId id, std::vector<Peer> group, Rank self) {
+  const Lock lock(state_->mutex);
+  Context& context = state_->context_of(id);
+  context.become(std::move(group), self);
+  return &context;
+}
+
+void Engine::retire(Context* context) {
+  const Lock lock(state_->mutex);
+  context->retired = true;
+  if (context->operations == 0) state_->drop(context);
+}
+
+const EngineStatistics& Engine::statistics() const { return state_->statistics; }
+
+const PageGuard* Engine::guard() const { return state_->guard.get(); }
+
+void Engine::abandon() {
+  // The thread object names a thread that exists in the parent only.
+  if (state_->helper_thread.joinable()) state_->helper_thread.detach();
+  static_cast<void>(state_.release());
+}
+
+}  // namespace sluice

@@ -1,0 +1,195 @@
+// The engine: contexts, requests, and the progress of both. Everything that the MPI surface does with messages, it does
+// through this class; it knows neither MPI nor any particular transport.
+//
+// Threading: every public function may be called by any application thread, takes the engine lock inside, and holds it
+// neither while application memory is touched through its own address (see user_memory.hpp) nor on return.
+// Nothing throws except the constructor (std::runtime_error).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/config.hpp"
+#include "runtime/layout.hpp"
+#include "runtime/transport.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+class Context;  // one adopted communicator
+class Message;  // one message taken out of matching by a matched probe
+class Request;  // one send or receive that was started
+class Waiter;   // private to the engine
+class AliasArena;
+class PageGuard;
+
+enum class SendMode : std::uint8_t {
+  standard,     // also ready mode
+  synchronous,  // complete once the receiver has matched it
+  buffered,     // copied aside; complete at once
+};
+
+enum class Failure : std::uint8_t { none, truncated };
+
+/// What a completed operation tells: for receives and probes all fields, for sends only `failure`.
+struct Outcome {
+  Rank source{};
+  Tag tag{};
+  Failure failure = Failure::none;
+  bool cancelled = false;
+  std::size_t bytes = 0;
+  /// Not zero: the receive was released before its message was known; `bytes` is not valid, Engine::resolve gives it.
+  std::uint64_t lazy_token = 0;
+};
+
+/// The host MPI, as far as waiting must consider it. The helper thread and the fault handler never call these.
+struct HostHooks {
+  /// Gives the host a chance to progress (one cheap call). Called by application threads inside carried calls, lock not held.
+  void (*progress)() = nullptr;
+  /// Something of the host's may be outstanding (nonblocking operations, windows): progress it often and release nothing.
+  bool (*outstanding)() = nullptr;
+};
+
+struct EngineStatistics;
+
+namespace detail {
+/// Engine::prepared_for_host_call, for wrappers, which hold no lock. Written under the engine lock; a thread reads what it wrote
+/// itself.
+extern std::atomic<bool> host_call_prepared;
+}  // namespace detail
+
+class Engine {
+ public:
+  struct Parts {
+    Peer self{};
+    std::size_t job_size = 0;
+    std::size_t processes_on_node = 1;
+    bool concurrent_calls = false;   // several application threads may be in calls at once
+    Transport* transport = nullptr;  // reaches every peer but this process itself
+    AliasArena* arena = nullptr;     // nullptr: no blocks, hence no release. The engine makes its PageGuard itself.
+    HostHooks host;
+    Config config;
+  };
+
+  explicit Engine(const Parts& parts);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // --- contexts -----------------------------------------------------------------------------------------------------
+  /// Messages for `id` that came before this call are kept for it.
+  Context* adopt(ContextId id, std::vector<Peer> group, Rank self);
+  /// Pending operations finish undisturbed; no new ones may be started.
+  void retire(Context* context);
+
+  // --- blocking calls -----------------------------------------------------------------------------------------------
+  /// Returns when the buffer may be reused. `to` is a valid rank of the context.
+  void send(Context& context, Rank to, Tag tag, const void* data, std::size_t bytes, SendMode mode, CallSite site);
+  void send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site);
+  /// Returns when the message is there, or is under guard (released).
+  Outcome receive(Context& context, Rank from, Tag tag, void* data, std::size_t capacity, CallSite site);
+  Outcome receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site);
+
+  // --- nonblocking calls --------------------------------------------------------------------------------------------
+  /// start_send answers nullptr when the message has left already and there is nothing to wait for.
+  Request* start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site);
+  Request* start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site);
+  Request* start_receive(Message* message, const UserBuffer& buffer, CallSite site);
+
+  /// Done, without progressing. Lock-free.
+  [[nodiscard]] static bool is_complete(const Request& request);
+  /// Polls everything once.
+  void progress();
+  /// Returns when every request is complete or released; `take` then accepts each of them. Null entries are skipped.
+  void wait_all(std::span<Request* const> requests, CallSite site);
+  /// Returns when at least one of the non-null requests is complete.
+  void wait_any(std::span<Request* const> requests);
+  /// The outcome of a request that is complete, without freeing it (MPI_Request_get_status).
+  [[nodiscard]] static Outcome peek(const Request& request);
+  /// The outcome; the request is gone afterwards. Only after is_complete or wait_all said so.
+  Outcome take(Request* request);
+  /// A receive that is not matched yet completes as cancelled; anything else stays as it is.
+  void cancel(Request& request);
+  /// The application forgets the request; it is finished in the background.
+  void detach(Request* request);
+
+  // --- probes -------------------------------------------------------------------------------------------------------
+  /// Polls once; true when a message matches, described by `found`.
+  bool probe(Context& context, Rank from, Tag tag, Outcome& found);
+  void wait_probe(Context& context, Rank from, Tag tag, Outcome& found);
+  /// As above, and takes the message out of matching; nullptr when there is none.
+  Message* matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
+  Message* wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
+
+  // --- buffered mode ------------------------------------------------------------------------------------------------
+  /// Bytes of buffered sends that have not left yet, each with `overhead` added.
+  [[nodiscard]] std::size_t buffered_bytes(std::size_t overhead);
+  void wait_buffered();
+
+  // --- releases -----------------------------------------------------------------------------------------------------
+  /// Anything under guard? One relaxed load.
+  [[nodiscard]] static bool anything_released();
+  /// The calling thread has released a receive at some time.
+  [[nodiscard]] static bool released_by_this_thread();
+  /// Waits until nothing is under guard any more (rules 1, 9, 11).
+  void settle_all();
+  /// Waits until no release overlaps these bytes (rule 6).
+  void settle(ByteRange bytes);
+  /// Waits until the message of every released receive is known: before output that Sluice does not carry (rule 1).
+  void settle_unknown();
+  /// Blocks in these bytes become private memory again, contents kept; before the application moves or resizes them.
+  void make_private(ByteRange bytes);
+  /// Blocks in these bytes read as zeros from now on (MADV_DONTNEED).
+  void discard(ByteRange bytes);
+  /// Byte count of a receive that was released before it was known; waits for it (rule 3).
+  std::size_t resolve(std::uint64_t lazy_token);
+
+  // --- around calls that the host carries ---------------------------------------------------------------------------
+  /// The helper thread answers peers while the host has the application's thread. One relaxed load.
+  [[nodiscard]] static bool prepared_for_host_call() { return detail::host_call_prepared.load(std::memory_order_relaxed); }
+  void prepare_for_host_call();
+
+  // --- fork ---------------------------------------------------------------------------------------------------------
+  /// Completes what is under guard and keeps everything still, until the parent calls `after_fork` and the child `abandon`.
+  void prepare_fork();
+  void after_fork();
+
+  // --- waiting for a mixture of Sluice's requests and the host's -------------------------------------------------------
+  /// One step of a caller's own wait loop: `while (!ready()) { engine.progress(); pause.step(); }`.
+  /// Spins, yields, then sleeps; polls the host through HostHooks as often as need be.
+  struct State;
+  class Pause {
+   public:
+    explicit Pause(Engine& engine);
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    void step();
+
+   private:
+    State& state_;
+    std::unique_ptr<Waiter> waiter_;
+  };
+
+  /// Everything that this process started has left and everything under guard is complete. Before MPI_Finalize and before fork.
+  void drain();
+
+  [[nodiscard]] const EngineStatistics& statistics() const;
+  /// nullptr when nothing can be released.
+  [[nodiscard]] const PageGuard* guard() const;
+
+  /// The job is being ended (MPI_Abort): peers that vanish are no news. [any thread, takes no lock]
+  void expect_end();
+
+  /// In the child of a fork: the helper thread is gone, nothing of the engine may be used but its destructor.
+  void abandon();
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// The engine lock: one word, uncontended it costs one atomic exchange. Whoever waits in an MPI call keeps it while spinning
+// and therefore asks `contended` in every round.
+//
+// word: 0 free, 1 held, 2 held and somebody sleeps for it. Acquire on lock, release on unlock; sleepers use a private futex.
+// The fault handler may take it, because its holder never touches application memory that can be under guard.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace sluice {
+
+class EngineLock {
+ public:
+  void lock() {
+    std::uint32_t expected = 0;
+    if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_contended();
+  }
+
+  void unlock() {
+    if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
+  }
+
+  /// Gives the lock up for long enough that a thread that spins for it gets it.
+  void give_way() {
+    unlock();
+    for (int pause = 0; pause < 8; ++pause) __builtin_ia32_pause();
+    lock();
+  }
+
+  /// Somebody else wants the lock. A hint.
+  [[nodiscard]] bool contended() const { return waiting_.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  void lock_contended();
+  bool try_spinning(std::uint32_t taken);
+  void wake_one();
+
+  std::atomic<std::uint32_t> word_{0};
+  std::atomic<std::uint32_t> waiting_{0};
+};
+
+}  // namespace sluice

@@ -1,0 +1,73 @@
+// Probes: looking at the unexpected messages, and taking one out of matching.
+
+#include <algorithm>
+
+#include "runtime/engine_state.hpp"
+
+namespace sluice {
+namespace {
+
+Message* look(Engine::State& state, Lock& lock, Context& context, Rank from, Tag tag) {
+  Message* message = context.find_unexpected(from, tag);
+  if (!message && state.progress(lock)) message = context.find_unexpected(from, tag);
+  return message;
+}
+
+Message* wait_for(Engine::State& state, Lock& lock, Context& context, Rank from, Tag tag) {
+  Waiter waiter(state, Waiter::Who::application);
+  Message* message = nullptr;
+  while (!(message = look(state, lock, context, from, tag))) waiter.step(lock);
+  return message;
+}
+
+Outcome describe(const Message& message) {
+  Outcome found;
+  found.source = message.source;
+  found.tag = message.tag;
+  found.bytes = message.message_bytes;
+  return found;
+}
+
+}  // namespace
+
+bool Engine::probe(Context& context, Rank from, Tag tag, Outcome& found) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  const Message* message = look(*state_, lock, context, from, tag);
+  if (message) {
+    found = describe(*message);
+  } else {
+    state_->idle_call(lock);
+  }
+  return message != nullptr;
+}
+
+void Engine::wait_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  found = describe(*wait_for(*state_, lock, context, from, tag));
+}
+
+Message* Engine::matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Message* message = look(*state_, lock, context, from, tag);
+  if (!message) {
+    state_->idle_call(lock);
+    return nullptr;
+  }
+  found = describe(*message);
+  context.remove_unexpected(message);
+  return message;
+}
+
+Message* Engine::wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Message* message = wait_for(*state_, lock, context, from, tag);
+  found = describe(*message);
+  context.remove_unexpected(message);
+  return message;
+}
+
+}  // namespace sluice

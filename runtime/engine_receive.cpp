@@ -1,0 +1,356 @@
+// Receiving: posting, matching, arrival, completion.
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/engine_state.hpp"
+#include "runtime/fatal.hpp"
+#include "runtime/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+template <class T>
+T from_wire(Peer from, std::span<const std::byte> payload) {
+  T value;
+  if (payload.size() != sizeof value) {
+    fatal("message of rank %d is damaged: %zu bytes where %zu belong", static_cast<int>(from), payload.size(), sizeof value);
+  }
+  std::memcpy(&value, payload.data(), sizeof value);
+  return value;
+}
+
+/// Describes a message to the receive that it matched.
+struct Arrival {
+  Peer from;
+  Rank source;
+  Tag tag;
+  std::size_t message_bytes;
+};
+
+void note_arrival(Request& receive, const Arrival& arrival) {
+  receive.peer = arrival.from;
+  receive.rank = arrival.source;
+  receive.tag = arrival.tag;
+  receive.message_bytes = arrival.message_bytes;
+  receive.limit = std::min(arrival.message_bytes, receive.bytes);
+  if (arrival.message_bytes > receive.bytes) {
+    receive.failure = Failure::truncated;
+    if (receive.released) {
+      fatal("%s, already released, got %zu bytes from rank %d with tag %d for a buffer of %zu bytes (truncated message)",
+            receive.site.function, arrival.message_bytes, static_cast<int>(arrival.source), static_cast<int>(arrival.tag),
+            receive.bytes);
+    }
+  }
+}
+
+void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival, std::span<const std::byte> payload,
+                  std::uint64_t acknowledge) {
+  note_arrival(*receive, arrival);
+  state.deliver(*receive, payload);
+  if (acknowledge != 0) {
+    if (state.must_hold(receive->sequence)) {
+      state.held.push_back({Engine::State::Held::What::acknowledgement, receive->sequence, nullptr, arrival.from, acknowledge});
+    } else {
+      state.send_control(arrival.from, MessageKind::ack, acknowledge);
+    }
+  }
+  state.note_match(*receive);
+  state.finish(receive);
+}
+
+void accept_announcement(Engine::State& state, Request* receive, const Arrival& arrival, std::uint8_t flags,
+                         std::uint64_t sender_request, std::uint64_t sender_address) {
+  note_arrival(*receive, arrival);
+  receive->matched = true;
+  receive->rts_flags = flags;
+  receive->remote_request = sender_request;
+  receive->remote_address = sender_address;
+  state.note_match(*receive);
+  if (state.must_hold(receive->sequence)) {
+    state.held.push_back({.what = Engine::State::Held::What::transfer, .operation = receive->sequence, .request = receive});
+  } else {
+    state.begin_transfer(receive);
+  }
+}
+
+}  // namespace
+
+Request* Engine::State::new_receive(Context& context, Rank from, Tag tag, CallSite site) {
+  Request* receive = pool.take();
+  receive->kind = Request::Kind::receive;
+  receive->context = &context;
+  receive->rank = from;
+  receive->tag = tag;
+  receive->site = site;
+  ++context.operations;
+  return receive;
+}
+
+void Engine::State::post(Request* receive) {
+  receive->sequence = ++operations;
+  if (receive->bytes > eager_limit) {
+    receive->counted_large = true;
+    ++large_receives;
+  }
+  if (Message* message = receive->context->find_unexpected(receive->rank, receive->tag)) {
+    receive->context->remove_unexpected(message);
+    consume(receive, message);
+    return;
+  }
+  receive->context->post(receive);
+}
+
+void Engine::State::consume(Request* receive, Message* message) {
+  const std::unique_ptr<Message> owner(message);
+  const Arrival arrival{message->from, message->source, message->tag, message->message_bytes};
+  if (message->kind == MessageKind::eager) {
+    accept_eager(*this, receive, arrival, message->payload(), message->sender_request);
+  } else {
+    accept_announcement(*this, receive, arrival, message->flags, message->sender_request, message->sender_address);
+  }
+}
+
+Context& Engine::State::context_of(ContextId id) {
+  if (last_context && last_context->id() == id) return *last_context;
+  auto& slot = contexts[static_cast<std::uint64_t>(id)];
+  // A peer may be done with making a communicator, and send on it, before this process is.
+  if (!slot) slot = std::make_unique<Context>(id);
+  return *(last_context = slot.get());
+}
+
+void Engine::State::on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+  if (header.kind == MessageKind::eager) {
+    std::uint64_t acknowledge = 0;
+    if (header.flags & flag_synchronous) {
+      if (payload.size() < sizeof acknowledge) fatal("message of rank %d is damaged: too short", static_cast<int>(from));
+      payload = payload.first(payload.size() - sizeof acknowledge);
+      std::memcpy(&acknowledge, payload.data() + payload.size(), sizeof acknowledge);
+    }
+    Context& context = context_of(static_cast<ContextId>(header.subject));
+    if (Request* receive = context.match_posted(header.source, header.tag)) {
+      accept_eager(*this, receive, {from, header.source, header.tag, payload.size()}, payload, acknowledge);
+      return;
+    }
+    auto message = std::make_unique<Message>();
+    message->from = from;
+    message->source = header.source;
+    message->tag = header.tag;
+    message->kind = MessageKind::eager;
+    message->message_bytes = payload.size();
+    message->sender_request = acknowledge;
+    message->keep(payload);
+    context.keep_unexpected(message.release());
+    return;
+  }
+  if (header.kind == MessageKind::rts) {
+    const auto rts = from_wire<ReadyToSend>(from, payload);
+    Context& context = context_of(static_cast<ContextId>(header.subject));
+    if (Request* receive = context.match_posted(header.source, header.tag)) {
+      accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes}, header.flags, rts.sender_request,
+                          rts.sender_address);
+      return;
+    }
+    auto message = std::make_unique<Message>();
+    message->from = from;
+    message->source = header.source;
+    message->tag = header.tag;
+    message->kind = MessageKind::rts;
+    message->flags = header.flags;
+    message->message_bytes = rts.message_bytes;
+    message->sender_request = rts.sender_request;
+    message->sender_address = rts.sender_address;
+    context.keep_unexpected(message.release());
+    return;
+  }
+  on_reply(from, header, payload);
+}
+
+void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+  Request* request = pool.find(static_cast<RequestId>(header.subject));
+  if (!request || request->peer != from) {
+    fatal("message of rank %d (kind %d) names no operation of this process", static_cast<int>(from),
+          static_cast<int>(header.kind));
+  }
+  switch (header.kind) {
+    case MessageKind::cts:
+      on_clear_to_send(request, from_wire<ClearToSend>(from, payload));
+      return;
+    case MessageKind::refuse:
+      // Without its progress slot the transfer is not a write any more; begin_transfer takes the next way.
+      statistics.count(Fallback::write_refused);
+      if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
+      request->progress_slot = Transport::no_slot;
+      request->offset = std::min<std::size_t>(from_wire<Refusal>(from, payload).offset, request->limit);
+      begin_transfer(request);
+      return;
+    case MessageKind::data:
+      deliver(*request, payload);
+      if (request->offset == request->limit) finish(request);
+      return;
+    case MessageKind::fin:
+      request->offset = request->limit;
+      [[fallthrough]];
+    case MessageKind::ack:
+      finish(request);
+      return;
+    case MessageKind::eager:
+    case MessageKind::rts:
+      break;
+  }
+  fatal("message of rank %d has the unknown kind %d", static_cast<int>(from), static_cast<int>(header.kind));
+}
+
+void Engine::State::deliver(Request& receive, std::span<const std::byte> payload) {
+  const std::size_t bytes = std::min(payload.size(), receive.limit - receive.offset);
+  if (receive.has_gaps()) {
+    LayoutCursor cursor(receive.layout_buffer);
+    cursor.seek(receive.offset);
+    cursor.unpack(payload.first(bytes));
+  } else if (bytes != 0) {
+    copy_to_user(receive.data + receive.offset, payload.data(), bytes);
+  }
+  receive.offset += bytes;
+}
+
+void Engine::State::finish(Request* request) {
+  if (request->kind == Request::Kind::receive) {
+    ++statistics.receives;
+    statistics.bytes_received += request->limit;
+    if (request->counted_large) --large_receives;
+    if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
+    request->progress_slot = Transport::no_slot;
+    if (request->released) end_release(*request);
+  } else {
+    --pending_sends;
+    if (request->detached && request->mode == SendMode::buffered) {
+      --buffered_sends;
+      buffered_bytes -= request->bytes;
+    }
+  }
+  if (Context* context = request->context; --context->operations == 0 && context->retired) drop(context);
+  ++epoch;
+  if (request->detached) {
+    pool.give_back(request);
+    return;
+  }
+  request->complete.store(true, std::memory_order_release);
+  if (sleepers != 0) transport_poke();
+}
+
+void Engine::State::drop(Context* context) {
+  if (last_context == context) last_context = nullptr;
+  while (Message* message = context->find_unexpected(any_source, any_tag)) {
+    context->remove_unexpected(message);
+    delete message;
+  }
+  contexts.erase(static_cast<std::uint64_t>(context->id()));
+}
+
+Outcome Engine::State::take(Request* request) {
+  const Outcome outcome = Engine::peek(*request);
+  if (request->complete.load(std::memory_order_relaxed)) {
+    pool.give_back(request);
+  } else {
+    request->detached = true;  // released: goes on behind the guard
+  }
+  return outcome;
+}
+
+// --- the engine's calls ------------------------------------------------------------------------------------------------
+
+Outcome Engine::peek(const Request& request) {
+  Outcome outcome;
+  outcome.source = request.rank;
+  outcome.tag = request.tag;
+  outcome.failure = request.failure;
+  outcome.cancelled = request.cancelled;
+  outcome.bytes = request.failure == Failure::truncated ? request.message_bytes : request.limit;
+  outcome.lazy_token = request.matched ? 0 : request.lazy_token;
+  return outcome;
+}
+
+bool Engine::is_complete(const Request& request) { return request.complete.load(std::memory_order_acquire); }
+
+Outcome Engine::take(Request* request) {
+  const Lock lock(state_->mutex);
+  return state_->take(request);
+}
+
+Outcome Engine::receive(Context& context, Rank from, Tag tag, void* data, std::size_t capacity, CallSite site) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Request* receive = state_->new_receive(context, from, tag, site);
+  receive->data = static_cast<std::byte*>(data);
+  receive->bytes = capacity;
+  state_->post(receive);
+  state_->wait_all(lock, {&receive, 1}, site);
+  return state_->take(receive);
+}
+
+Outcome Engine::receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site) {
+  if (buffer.is_contiguous()) return receive(context, from, tag, buffer.data(), buffer.bytes(), site);
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Request* receive = state_->new_receive(context, from, tag, site);
+  receive->layout_buffer = buffer;
+  receive->bytes = buffer.bytes();
+  state_->post(receive);
+  state_->wait_all(lock, {&receive, 1}, site);
+  return state_->take(receive);
+}
+
+namespace {
+
+void describe(Request& receive, const UserBuffer& buffer) {
+  if (buffer.is_contiguous()) {
+    receive.data = buffer.data();
+  } else {
+    receive.layout_buffer = buffer;
+  }
+  receive.bytes = buffer.bytes();
+}
+
+}  // namespace
+
+Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Request* receive = state_->new_receive(context, from, tag, site);
+  describe(*receive, buffer);
+  state_->post(receive);
+  return receive;
+}
+
+Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallSite site) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Request* receive = state_->new_receive(*message->context, message->source, message->tag, site);
+  describe(*receive, buffer);
+  receive->sequence = ++state_->operations;
+  if (receive->bytes > state_->eager_limit) {
+    receive->counted_large = true;
+    ++state_->large_receives;
+  }
+  state_->consume(receive, message);
+  return receive;
+}
+
+void Engine::cancel(Request& request) {
+  const Lock lock(state_->mutex);
+  if (request.kind != Request::Kind::receive || !request.match_link.linked) return;
+  request.context->unpost(&request);
+  request.cancelled = true;
+  state_->finish(&request);
+}
+
+void Engine::detach(Request* request) {
+  const Lock lock(state_->mutex);
+  if (request->complete.load(std::memory_order_relaxed)) {
+    state_->pool.give_back(request);
+  } else {
+    request->detached = true;
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,236 @@
+// Early release of blocked receives (ER section 2.2) and what it obliges to: causality, order, lazy counts (page-guard rules 1 to
+// 6, 14).
+//
+// A blocked call first waits for as long as a release would cost; only then are its receives released, all that are still
+// incomplete or none. So a wait that turns out short costs nothing, and one that turns out long loses at most that time twice.
+//
+// Causality: from the release of a receive whose message is not known until it is, sends, acknowledgements and clearances that
+// the application caused *after* the release are kept in `held`, in order. Replies that belong to receives posted before the
+// release go out: the process would have given them while blocked.
+
+#include <algorithm>
+
+#include "runtime/clock.hpp"
+#include "runtime/engine_state.hpp"
+
+namespace sluice {
+namespace {
+
+/// Smaller receives are never released: a handful of pages arrives faster than a protection change pays.
+constexpr std::size_t smallest_release = 16 * 1024;
+/// What the sender's copy puts in place per microsecond, at least; decides whether the rest of a message is worth a release.
+constexpr std::size_t copy_bytes_per_us = 8000;
+/// Making an alias block, per page.
+constexpr std::uint64_t migration_ns_per_page = 2000;
+
+thread_local bool this_thread_released = false;
+
+}  // namespace
+
+bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns) {
+  const auto no = [this](Fallback reason) {
+    statistics.count(reason);
+    return false;
+  };
+  if (receive.kind != Request::Kind::receive || receive.bytes < smallest_release) return false;
+  if (receive.has_gaps()) return no(Fallback::not_contiguous);
+  const ByteRange range = receive.matched ? ByteRange::of(receive.data, receive.limit) : receive.range();
+  const std::size_t pages = PageRange::covering(range).size();
+  if (receive.matched) {
+    if (receive.way != Request::Way::write) return no(Fallback::other_copy);
+    const std::uint64_t rest_ns = (receive.limit - transport->progress(receive.progress_slot)) * 1000 / copy_bytes_per_us;
+    if (rest_ns < 2 * policy.cost_ns(pages)) return no(Fallback::not_worth);
+  } else {
+    if (receive.rank == any_source || receive.tag == any_tag) return no(Fallback::wildcard_unmatched);
+    if (config.release == ReleaseMode::matched) return no(Fallback::mode_matched_only);
+    if (concurrent_calls) return no(Fallback::concurrent_calls);
+    if (receive.context->peer(receive.rank) == self) return false;
+    if (!transport->can_write(receive.context->peer(receive.rank))) return no(Fallback::other_copy);
+    if (!arena->is_live(range)) {
+      if (waited_ns < pages * migration_ns_per_page) return no(Fallback::not_worth);
+      if (arena->migrate(range) != Ineligible::none) return no(Fallback::not_eligible);
+    }
+  }
+  return true;
+}
+
+bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {
+  if (!guard || !arena->usable()) return false;
+  if (host.outstanding && host.outstanding()) {
+    statistics.count(Fallback::host_outstanding);
+    return false;
+  }
+  const auto pending = [](const Request* request) {
+    return request && !request->complete.load(std::memory_order_relaxed) && !request->released;
+  };
+  for (const Request* request : requests) {
+    if (pending(request) && !may_release(*request, waited_ns)) return false;
+  }
+  if (!guard->handler_installed()) {
+    statistics.count(Fallback::foreign_handler);
+    return false;
+  }
+  if (!policy.allows(site)) {
+    statistics.count(Fallback::call_site_never_pays);
+    return false;
+  }
+  // A copy that another thread has under way reads or writes pages by their own address: let it come to the end of its chunk.
+  while (busy_copies != 0) {
+    lock.unlock();
+    __builtin_ia32_pause();
+    lock.lock();
+  }
+  for (Request* request : requests) {
+    if (pending(request) && !release(request)) {
+      statistics.count(Fallback::guard_refused);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Engine::State::release(Request* receive) {
+  const ByteRange range = receive->matched ? ByteRange::of(receive->data, receive->limit) : receive->range();
+  if (receive->progress_slot != Transport::no_slot) receive->offset = transport->progress(receive->progress_slot);
+  arena->note_release(range);
+  receive->guarded = guard->protect(range, receive->offset);
+  if (!receive->guarded) return false;
+  receive->released = this_thread_released = true;
+  receive->released_at = now_ns();
+  released.push_back(receive);
+  ++statistics.released;
+  if (!receive->matched) {
+    ++statistics.released_unmatched;
+    receive->unknown = true;
+    receive->lazy_token = lazy_counts.issue();
+    receive->release_mark = operations;
+    ++unmatched_releases;
+  }
+  return true;
+}
+
+void Engine::State::note_match(Request& receive) {
+  if (!receive.unknown) return;
+  receive.unknown = false;
+  --unmatched_releases;
+  lazy_counts.settle(receive.lazy_token, receive.limit);
+  let_go();
+}
+
+bool Engine::State::must_hold(std::uint64_t operation) const {
+  if (unmatched_releases == 0) return false;
+  // In order of release, so the first unknown one has the lowest mark.
+  const Request* receive = released.first();
+  while (!receive->unknown) receive = decltype(released)::next(receive);
+  return operation > receive->release_mark;
+}
+
+void Engine::State::let_go() {
+  // Held sends have growing numbers, so those that may go keep their order.
+  for (std::size_t left = held.size(); left > 0; --left) {
+    const Held item = held.front();
+    held.pop_front();
+    if (must_hold(item.operation)) {
+      held.push_back(item);
+      continue;
+    }
+    switch (item.what) {
+      case Held::What::send:
+        transmit(item.request);
+        break;
+      case Held::What::transfer:
+        begin_transfer(item.request);
+        break;
+      case Held::What::acknowledgement:
+        send_control(item.peer, MessageKind::ack, item.subject);
+        break;
+    }
+  }
+}
+
+void Engine::State::end_release(Request& receive) {
+  const std::uint64_t now = now_ns();
+  const std::uint64_t lasted = now - receive.released_at;
+  const std::uint64_t touched = PageGuard::first_touch_after(*receive.guarded);
+  guard->finish(receive.guarded);
+  receive.guarded = nullptr;
+  receive.released = false;
+  released.remove(&receive);
+  const std::uint64_t hidden = touched != 0 ? std::min(touched, lasted) : lasted;
+  const std::size_t pages = PageRange::covering(receive.range()).size();
+  if (hidden <= policy.cost_ns(pages)) ++statistics.touched_at_once;
+  statistics.blocked_ns += lasted;
+  policy.learn(receive.site, hidden, pages);
+}
+
+void Engine::State::advance_releases() {
+  for (Request* receive = released.first(); receive; receive = decltype(released)::next(receive)) {
+    if (receive->progress_slot != Transport::no_slot) {
+      receive->offset = std::min<std::size_t>(transport->progress(receive->progress_slot), receive->limit);
+    }
+    if (receive->offset != 0) guard->open(*receive->guarded, receive->offset);
+  }
+}
+
+bool Engine::State::released_overlaps(ByteRange bytes) const {
+  for (const Request* receive = released.first(); receive; receive = decltype(released)::next(receive)) {
+    if (receive->range().overlaps(bytes)) return true;
+  }
+  return false;
+}
+
+// --- the engine's calls ------------------------------------------------------------------------------------------------
+
+bool Engine::released_by_this_thread() { return this_thread_released; }
+
+bool Engine::anything_released() { return PageGuard::active() != 0; }
+
+void Engine::settle_all() {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  while (!state_->released.empty()) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+void Engine::settle(ByteRange bytes) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  while (state_->released_overlaps(bytes)) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+void Engine::settle_unknown() {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  while (state_->unmatched_releases != 0) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+void Engine::make_private(ByteRange bytes) {
+  settle(bytes);
+  const Lock lock(state_->mutex);
+  if (state_->arena) state_->arena->privatize(bytes);
+}
+
+void Engine::discard(ByteRange bytes) {
+  const Lock lock(state_->mutex);
+  if (state_->arena) state_->arena->discard(bytes);
+}
+
+std::size_t Engine::resolve(std::uint64_t lazy_token) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  for (;;) {
+    if (const auto bytes = state_->lazy_counts.find(lazy_token)) return *bytes;
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,254 @@
+// Sending: eager messages, announcements of large ones, and what waits for room.
+//
+// Order: a message to a peer goes out directly only when nothing is queued for that peer and nothing is held back; so messages of
+// one process to one peer enter the transport in the order of the calls (MPI's non-overtaking rule).
+
+#include <cstring>
+
+#include "runtime/engine_state.hpp"
+#include "runtime/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+MessageHeader matching_header(const Request& send, MessageKind kind) {
+  MessageHeader header;
+  header.kind = kind;
+  header.subject = static_cast<std::uint64_t>(send.context->id());
+  header.source = send.context->self();
+  header.tag = send.tag;
+  return header;
+}
+
+MessageHeader eager_header(const Request& send) {
+  MessageHeader header = matching_header(send, MessageKind::eager);
+  header.payload_bytes = static_cast<std::uint32_t>(send.bytes);
+  if (send.mode == SendMode::synchronous) {
+    header.flags = flag_synchronous;
+    header.payload_bytes += static_cast<std::uint32_t>(sizeof(RequestId));
+  }
+  return header;
+}
+
+void pack(const Request& send, std::byte* target) {
+  if (send.has_gaps()) {
+    LayoutCursor(send.layout_buffer).pack({target, send.bytes});
+  } else {
+    copy_from_user(target, send.data, send.bytes);
+  }
+}
+
+/// The part of a queued or direct eager message after its header.
+void fill_eager(const Request& send, std::byte* target) {
+  pack(send, target);
+  if (send.mode == SendMode::synchronous) std::memcpy(target + send.bytes, &send.id, sizeof send.id);
+}
+
+/// A detached request with the message copied aside, for buffered mode and for small messages that are held back.
+Request* copy_aside(Engine::State& state, Request& send) {
+  Request* shadow = state.new_send(*send.context, send.rank, send.tag, SendMode::standard, send.site);
+  shadow->owned = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
+  pack(send, shadow->owned.get());
+  shadow->data = shadow->owned.get();
+  shadow->bytes = send.bytes;
+  shadow->detached = true;
+  return shadow;
+}
+
+}  // namespace
+
+Request* Engine::State::new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site) {
+  Request* send = pool.take();
+  send->kind = Request::Kind::send;
+  send->mode = mode;
+  send->context = &context;
+  send->rank = to;
+  send->peer = context.peer(to);
+  send->tag = tag;
+  send->site = site;
+  ++context.operations;
+  ++pending_sends;
+  return send;
+}
+
+std::byte* Engine::State::reserve(Peer to, std::size_t payload_bytes) {
+  return to == self ? to_self.reserve(payload_bytes) : transport->reserve(to, payload_bytes);
+}
+
+void Engine::State::commit(Peer to, const MessageHeader& header) {
+  if (to == self) {
+    to_self.commit(header);
+  } else {
+    transport->commit(to, header);
+  }
+}
+
+bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes) {
+  const Peer peer = context.peer(to);
+  if (bytes > eager_limit || unmatched_releases != 0 || !outgoing[static_cast<std::size_t>(peer)].empty()) return false;
+  std::byte* room = reserve(peer, bytes);
+  if (!room) return false;
+  copy_from_user(room, data, bytes);
+  MessageHeader header;
+  header.kind = MessageKind::eager;
+  header.payload_bytes = static_cast<std::uint32_t>(bytes);
+  header.subject = static_cast<std::uint64_t>(context.id());
+  header.source = context.self();
+  header.tag = tag;
+  commit(peer, header);
+  ++statistics.eager_sends;
+  statistics.bytes_sent += bytes;
+  return true;
+}
+
+void Engine::State::start_send(Request* send) {
+  statistics.bytes_sent += send->bytes;
+  ++(send->bytes <= eager_limit ? statistics.eager_sends : statistics.rendezvous_sends);
+  if (send->mode == SendMode::buffered) {
+    Request* shadow = copy_aside(*this, *send);
+    shadow->mode = SendMode::buffered;
+    ++buffered_sends;
+    buffered_bytes += shadow->bytes;
+    finish(send);
+    send = shadow;
+  }
+  if (unmatched_releases == 0) {
+    transmit(send);
+    return;
+  }
+  ++statistics.held_sends;
+  if (send->mode == SendMode::standard && send->bytes <= eager_limit) {
+    Request* shadow = copy_aside(*this, *send);
+    finish(send);
+    send = shadow;
+  }
+  held.push_back({.what = Held::What::send, .operation = ++operations, .request = send});
+}
+
+void Engine::State::transmit(Request* send) {
+  if (send->bytes > eager_limit) {
+    MessageHeader header = matching_header(*send, MessageKind::rts);
+    ReadyToSend rts{send->bytes, static_cast<std::uint64_t>(send->id), 0};
+    if (send->sender_waits) header.flags |= flag_sender_waits;
+    if (const std::byte* address = send->has_gaps() ? nullptr : readable_alias(send->data, send->bytes)) {
+      header.flags |= flag_contiguous;
+      rts.sender_address = reinterpret_cast<std::uint64_t>(address);
+    }
+    send_or_queue(send->peer, header, std::as_bytes(std::span(&rts, 1)));
+    return;
+  }
+  auto& queue = outgoing[static_cast<std::size_t>(send->peer)];
+  const MessageHeader header = eager_header(*send);
+  std::byte* room = queue.empty() ? reserve(send->peer, header.payload_bytes) : nullptr;
+  if (!room) {
+    queue.push_back({header, {}, send});
+    ++queued;
+    return;
+  }
+  fill_eager(*send, room);
+  commit(send->peer, header);
+  if (send->mode != SendMode::synchronous) finish(send);
+}
+
+void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload) {
+  MessageHeader header;
+  header.kind = kind;
+  header.subject = subject;
+  send_or_queue(to, header, payload);
+}
+
+void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<const std::byte> payload) {
+  MessageHeader header = base;
+  header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+  auto& queue = outgoing[static_cast<std::size_t>(to)];
+  if (std::byte* room = queue.empty() ? reserve(to, payload.size()) : nullptr) {
+    if (!payload.empty()) std::memcpy(room, payload.data(), payload.size());
+    commit(to, header);
+    return;
+  }
+  Queued message{header, {}, nullptr};
+  std::memcpy(message.control.data(), payload.data(), payload.size());
+  queue.push_back(message);
+  ++queued;
+}
+
+void Engine::State::on_room(Peer peer) {
+  auto& queue = outgoing[static_cast<std::size_t>(peer)];
+  while (!queue.empty()) {
+    const Queued message = queue.front();
+    std::byte* room = reserve(peer, message.header.payload_bytes);
+    if (!room) return;
+    if (message.eager) {
+      fill_eager(*message.eager, room);
+    } else {
+      std::memcpy(room, message.control.data(), message.header.payload_bytes);
+    }
+    commit(peer, message.header);
+    queue.pop_front();
+    --queued;
+    if (message.eager && message.eager->mode != SendMode::synchronous) finish(message.eager);
+  }
+}
+
+// --- the engine's calls ------------------------------------------------------------------------------------------------
+
+void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::size_t bytes, SendMode mode, CallSite site) {
+  Lock lock(state_->mutex);
+  const auto* start = static_cast<const std::byte*>(data);
+  if (mode == SendMode::standard && state_->send_at_once(context, to, tag, start, bytes)) return;
+  Inside inside(*state_, lock);
+  Request* send = state_->new_send(context, to, tag, mode, site);
+  send->data = const_cast<std::byte*>(start);
+  send->bytes = bytes;
+  send->sender_waits = true;
+  state_->start_send(send);
+  state_->wait_all(lock, {&send, 1}, site);
+  state_->take(send);
+}
+
+void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site) {
+  if (buffer.is_contiguous()) return send(context, to, tag, buffer.data(), buffer.bytes(), mode, site);
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Request* send = state_->new_send(context, to, tag, mode, site);
+  send->layout_buffer = buffer;
+  send->bytes = buffer.bytes();
+  send->sender_waits = true;
+  state_->start_send(send);
+  state_->wait_all(lock, {&send, 1}, site);
+  state_->take(send);
+}
+
+Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site) {
+  Lock lock(state_->mutex);
+  if (mode == SendMode::standard && buffer.is_contiguous() &&
+      state_->send_at_once(context, to, tag, buffer.data(), buffer.bytes())) {
+    return nullptr;
+  }
+  Inside inside(*state_, lock);
+  Request* send = state_->new_send(context, to, tag, mode, site);
+  if (buffer.is_contiguous()) {
+    send->data = buffer.data();
+  } else {
+    send->layout_buffer = buffer;
+  }
+  send->bytes = buffer.bytes();
+  state_->start_send(send);
+  return send;
+}
+
+std::size_t Engine::buffered_bytes(std::size_t overhead) {
+  const Lock lock(state_->mutex);
+  return state_->buffered_bytes + state_->buffered_sends * overhead;
+}
+
+void Engine::wait_buffered() {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  while (state_->buffered_sends != 0) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,201 @@
+// The engine's inside. One file per concern implements it: engine_send, engine_receive, engine_transfer (rendezvous),
+// engine_wait, engine_release, engine_probe, helper_thread.
+//
+// Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
+// again; pointers to requests stay valid then only if the caller owns them.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/buffer_history.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/engine_lock.hpp"
+#include "runtime/lazy_counts.hpp"
+#include "runtime/matching.hpp"
+#include "runtime/page_guard.hpp"
+#include "runtime/release_policy.hpp"
+#include "runtime/request.hpp"
+#include "runtime/self_transport.hpp"
+#include "runtime/statistics.hpp"
+
+namespace sluice {
+
+using Lock = std::unique_lock<EngineLock>;
+
+struct Engine::State final : MessageSink, FaultWaiter {
+  explicit State(const Parts& parts);
+  ~State();
+
+  // --- sending (engine_send.cpp) ------------------------------------------------------------------------------------
+  Request* new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site);
+  /// Sends now, or as soon as causality and room permit. The request may be complete on return.
+  void start_send(Request* send);
+  /// The hot path: a small contiguous message with nothing in its way. False: nothing was done.
+  bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
+  void transmit(Request* send);
+  void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
+  void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
+  std::byte* reserve(Peer to, std::size_t payload_bytes);
+  void commit(Peer to, const MessageHeader& header);
+  void on_room(Peer peer) override;
+
+  // --- receiving (engine_receive.cpp) -------------------------------------------------------------------------------
+  Request* new_receive(Context& context, Rank from, Tag tag, CallSite site);
+  void post(Request* receive);
+  /// Gives a receive the message that it matched earlier; the message is gone afterwards.
+  void consume(Request* receive, Message* message);
+  void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
+  void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
+  void deliver(Request& receive, std::span<const std::byte> payload);  // at receive.offset
+  void finish(Request* request);
+  Outcome take(Request* request);
+  Context& context_of(ContextId id);
+  void drop(Context* context);  // if it is retired and unused
+
+  // --- large messages (engine_transfer.cpp) -------------------------------------------------------------------------
+  void begin_transfer(Request* receive);
+  void on_clear_to_send(Request* send, const ClearToSend& clear);
+  bool push_streams();
+  bool run_copy(Lock& lock);
+  void write_chunk(Lock& lock, Request* send);
+  void read_chunk(Lock& lock, Request* receive);
+  [[nodiscard]] bool in_alias_block(const Request& receive);
+
+  // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
+  /// Polls everything once and does one piece of whatever work is there; true when something moved.
+  bool progress(Lock& lock);
+  void wait_all(Lock& lock, std::span<Request* const> requests, CallSite site);
+  void idle_call(Lock& lock);  // a test or probe that found nothing
+  void enter();
+  void leave(Lock& lock);
+  void arm(Lock& lock);
+  [[nodiscard]] Attention needed_attention() const;
+  void set_host_call(bool now);
+  void set_attention(Attention level);
+  void sleep(Lock& lock, std::chrono::microseconds limit);
+  void transport_poke();
+  void wait_a_little(unsigned attempt) override;
+
+  // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
+  bool try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns);
+  [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns);
+  bool release(Request* receive);
+  void end_release(Request& receive);
+  void note_match(Request& receive);
+  void advance_releases();
+  /// An operation of that number began after the release of a receive whose message is still unknown (rule 1).
+  [[nodiscard]] bool must_hold(std::uint64_t operation) const;
+  void let_go();  // what need not be held back any longer
+  [[nodiscard]] bool released_overlaps(ByteRange bytes) const;
+
+  // --- helper thread (helper_thread.cpp) ----------------------------------------------------------------------------
+  void helper();
+  void check_vanished(Lock& lock);
+
+  /// A message that found no room, or waits behind one that did not.
+  struct Queued {
+    MessageHeader header;
+    std::array<std::byte, sizeof(ClearToSend)> control{};
+    Request* eager = nullptr;
+  };
+  /// Something that would leave the process while a released receive is not matched yet.
+  struct Held {
+    enum class What : std::uint8_t { send, transfer, acknowledgement } what;
+    std::uint64_t operation = 0;
+    Request* request = nullptr;  // send, transfer
+    Peer peer{};                 // acknowledgement
+    std::uint64_t subject = 0;
+  };
+
+  EngineLock mutex;
+  Peer self;
+  Transport* transport;  // nullptr in a job of one process
+  AliasArena* arena;
+  HostHooks host;
+  Config config;
+  bool oversubscribed;
+  bool concurrent_calls;
+  std::size_t eager_limit;
+
+  SelfTransport to_self;
+  RequestPool pool;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts;
+  Context* last_context = nullptr;
+
+  std::vector<std::deque<Queued>> outgoing;  // by peer
+  IntrusiveList<Request, &Request::work_link> copies;
+  IntrusiveList<Request, &Request::work_link> streams;
+  std::size_t busy_copies = 0;  // chunks being copied outside the lock
+  std::size_t queued = 0;       // messages in `outgoing`
+
+  std::unique_ptr<PageGuard> guard;
+  IntrusiveList<Request, &Request::release_link> released;
+  std::size_t unmatched_releases = 0;
+  std::deque<Held> held;
+  ReleasePolicy policy;
+  BufferHistory history;
+  LazyCounts lazy_counts;
+
+  std::uint64_t operations = 0;    // numbers receives and held sends in order of the calls
+  std::size_t large_receives = 0;  // incomplete, and may be announced by rts
+  std::size_t pending_sends = 0;
+  std::size_t buffered_sends = 0;
+  std::size_t buffered_bytes = 0;
+
+  std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
+  std::size_t sleepers = 0;  // of those, asleep
+  Attention attention = Attention::none;
+  bool host_call = false;   // the application may be blocked in a call of the host's
+  std::uint64_t epoch = 0;  // completions so far
+  unsigned idle_calls = 0;
+
+  EngineStatistics statistics;
+  std::atomic<bool> stopping{false};
+  std::atomic<bool> ending{false};  // the job is being ended: peers may vanish
+  std::thread helper_thread;
+};
+
+/// Marks the calling thread as inside the engine, so that nobody needs to be woken for what it will find by polling.
+class Inside {
+ public:
+  Inside(Engine::State& state, Lock& lock) : state_(state), lock_(lock) { state_.enter(); }
+  ~Inside() { state_.leave(lock_); }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  Engine::State& state_;
+  Lock& lock_;
+};
+
+/// The ladder of one wait: spin, yield, sleep; and the host's progress in between.
+class Waiter {
+ public:
+  enum class Who : std::uint8_t { application, fault_handler };
+
+  Waiter(Engine::State& state, Who who) : state_(state), who_(who) {}
+  /// After a round in which nothing that the caller waits for happened. The lock is held before and after.
+  void step(Lock& lock);
+  [[nodiscard]] std::uint64_t waited_ns() const { return waited_ns_; }
+
+ private:
+  friend class Engine::Pause;
+  void poll_host(Lock& lock, std::uint64_t now);
+
+  Engine::State& state_;
+  Who who_;
+  std::uint64_t started_ = 0;
+  std::uint64_t waited_ns_ = 0;
+  std::uint64_t last_host_poll_ = 0;
+  std::uint64_t seen_epoch_ = 0;
+  unsigned steps_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,225 @@
+// Large messages. The receiver chooses the way when it matches the announcement (rts):
+//
+//   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
+//   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
+//   stream          rts → ;  ← cts ;  data → … ; the receiver counts
+//
+// A way that fails in the middle leaves `offset` at the first missing byte, and the next way goes on from there: the sender of a
+// `write` answers with refuse(offset), a failed reader just asks for the rest as a stream.
+//
+// States of a send:     announced → (cts write) copying → done | (refuse) announced
+//                       announced → (cts stream) streaming → done
+//                       announced → (fin) done
+// States of a receive:  matched → write → (fin) done | (refuse) matched
+//                       matched → read → done | matched
+//                       matched → stream → (last data) done
+//
+// Copies run outside the engine lock, a chunk at a time, in whichever thread progresses; Request::copying marks the owner.
+
+#include <algorithm>
+
+#include "runtime/engine_state.hpp"
+#include "runtime/fatal.hpp"
+#include "runtime/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+/// One piece of a copy: about 10 µs, so that control messages are answered in between and pages open soon.
+constexpr std::size_t chunk_bytes = 128 * 1024;
+/// Pieces that go through Sluice's own memory stay in the cache between the two copies.
+constexpr std::size_t bounce_bytes = 32 * 1024;
+/// A stream yields to other work after this many messages.
+constexpr int stream_burst = 4;
+
+using Bounce = std::unique_ptr<std::byte[]>;
+
+std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte> target) {
+  if (send.has_gaps()) {
+    LayoutCursor cursor(send.layout_buffer);
+    cursor.seek(offset);
+    return cursor.pack(target);
+  }
+  copy_from_user(target.data(), send.data + offset, target.size());
+  return target.size();
+}
+
+}  // namespace
+
+bool Engine::State::in_alias_block(const Request& receive) {
+  if (!arena || receive.has_gaps()) return false;
+  if (receive.released) return true;
+  const ByteRange range = ByteRange::of(receive.data, receive.limit);
+  if (arena->is_live(range)) return true;
+  return history.use(range) && arena->migrate(range) == Ineligible::none;
+}
+
+void Engine::State::begin_transfer(Request* receive) {
+  receive->matched = true;
+  if (receive->offset == receive->limit) {
+    send_control(receive->peer, MessageKind::fin, receive->remote_request);
+    finish(receive);
+    return;
+  }
+  using Way = Request::Way;
+  const bool elsewhere = receive->peer != self;
+  if (receive->way < Way::write && elsewhere && transport->can_write(receive->peer) && in_alias_block(*receive)) {
+    receive->progress_slot = transport->open_progress_slot();
+    if (receive->progress_slot != Transport::no_slot) receive->way = Way::write;
+  }
+  if (receive->way == Way::write && receive->progress_slot == Transport::no_slot) receive->way = Way::undecided;
+  if (receive->way == Way::undecided && (receive->rts_flags & flag_contiguous) &&
+      (!elsewhere || transport->can_read(receive->peer))) {
+    receive->way = Way::read;
+    copies.push_back(receive);
+    return;
+  }
+  if (receive->way == Way::undecided) receive->way = Way::stream;
+  ClearToSend clear;
+  clear.receiver_request = static_cast<std::uint64_t>(receive->id);
+  clear.remote_address = reinterpret_cast<std::uint64_t>(receive->data);
+  clear.offset = receive->offset;
+  clear.limit = receive->limit;
+  clear.delivery = receive->way == Way::write ? Delivery::write : Delivery::stream;
+  clear.progress_slot = receive->progress_slot;
+  ++(receive->way == Way::write ? statistics.written : statistics.streamed);
+  send_control(receive->peer, MessageKind::cts, receive->remote_request, std::as_bytes(std::span(&clear, 1)));
+}
+
+void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
+  if (clear.limit > send->bytes || clear.offset > clear.limit || send->copying || send->work_link.linked) {
+    fatal("rank %d asks for bytes %zu to %zu of a message of %zu bytes", static_cast<int>(send->rank),
+          static_cast<std::size_t>(clear.offset), static_cast<std::size_t>(clear.limit), send->bytes);
+  }
+  send->remote_request = clear.receiver_request;
+  send->remote_address = clear.remote_address;
+  send->offset = clear.offset;
+  send->limit = clear.limit;
+  send->progress_slot = clear.progress_slot;
+  if (clear.delivery == Delivery::write) {
+    send->way = Request::Way::write;
+    copies.push_back(send);
+  } else {
+    send->way = Request::Way::stream;
+    streams.push_back(send);
+  }
+}
+
+bool Engine::State::push_streams() {
+  bool moved = false;
+  Request* next = nullptr;
+  for (Request* send = streams.first(); send; send = next) {
+    next = decltype(streams)::next(send);
+    for (int burst = 0; burst < stream_burst && send->offset < send->limit; ++burst) {
+      const std::size_t room = send->peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload());
+      const std::size_t bytes = std::min(room, send->limit - send->offset);
+      std::byte* target = reserve(send->peer, bytes);
+      if (!target) break;
+      pack_at(*send, send->offset, {target, bytes});
+      MessageHeader header;
+      header.kind = MessageKind::data;
+      header.payload_bytes = static_cast<std::uint32_t>(bytes);
+      header.subject = send->remote_request;
+      commit(send->peer, header);
+      send->offset += bytes;
+      moved = true;
+    }
+    if (send->offset == send->limit) {
+      streams.remove(send);
+      finish(send);
+    }
+  }
+  return moved;
+}
+
+bool Engine::State::run_copy(Lock& lock) {
+  Request* request = copies.pop_front();
+  if (!request) return false;
+  request->copying = true;
+  ++busy_copies;
+  if (request->kind == Request::Kind::send) {
+    write_chunk(lock, request);
+  } else {
+    read_chunk(lock, request);
+  }
+  return true;
+}
+
+void Engine::State::write_chunk(Lock& lock, Request* send) {
+  const std::byte* source = nullptr;
+  std::size_t bytes = std::min(chunk_bytes, send->limit - send->offset);
+  Bounce bounce;
+  if (!send->has_gaps()) source = readable_alias(send->data + send->offset, bytes);
+  if (!source) {
+    bytes = std::min(bytes, bounce_bytes);
+    bounce = std::make_unique_for_overwrite<std::byte[]>(bounce_bytes);
+    pack_at(*send, send->offset, {bounce.get(), bytes});
+    source = bounce.get();
+  }
+  lock.unlock();
+  const bool written = transport->write(send->peer, send->remote_address + send->offset, {source, bytes});
+  if (written) transport->report_progress(send->peer, send->progress_slot, send->offset + bytes);
+  lock.lock();
+
+  send->copying = false;
+  --busy_copies;
+  if (!written) {
+    const Refusal refusal{send->offset};
+    send_control(send->peer, MessageKind::refuse, send->remote_request, std::as_bytes(std::span(&refusal, 1)));
+    return;
+  }
+  send->offset += bytes;
+  if (send->offset < send->limit) {
+    copies.push_back(send);
+    return;
+  }
+  send_control(send->peer, MessageKind::fin, send->remote_request);
+  send->progress_slot = Transport::no_slot;
+  finish(send);
+}
+
+void Engine::State::read_chunk(Lock& lock, Request* receive) {
+  const std::size_t missing = receive->limit - receive->offset;
+  const std::uint64_t source = receive->remote_address + receive->offset;
+  std::size_t wanted = std::min(chunk_bytes, missing);
+  std::size_t arrived = 0;
+  if (receive->peer == self) {
+    // Both sides are the application's memory: under the lock, where the guard cannot change in between.
+    wanted = std::min(wanted, bounce_bytes);
+    const Bounce bounce = std::make_unique_for_overwrite<std::byte[]>(wanted);
+    copy_from_user(bounce.get(), reinterpret_cast<const std::byte*>(source), wanted);
+    deliver(*receive, {bounce.get(), wanted});
+    arrived = wanted;
+  } else if (receive->has_gaps()) {
+    wanted = std::min(wanted, bounce_bytes);
+    const Bounce bounce = std::make_unique_for_overwrite<std::byte[]>(wanted);
+    lock.unlock();
+    arrived = transport->read(receive->peer, source, {bounce.get(), wanted});
+    lock.lock();
+    deliver(*receive, {bounce.get(), arrived});
+  } else {
+    std::byte* target = receive->data + receive->offset;
+    if (receive->released) target = arena->alias(reinterpret_cast<std::uintptr_t>(target));
+    lock.unlock();
+    arrived = transport->read(receive->peer, source, {target, wanted});
+    lock.lock();
+    receive->offset += arrived;
+  }
+  receive->copying = false;
+  --busy_copies;
+  if (arrived < wanted) {
+    statistics.count(Fallback::read_refused);
+    receive->way = Request::Way::stream;
+    begin_transfer(receive);
+    return;
+  }
+  if (receive->offset < receive->limit) {
+    copies.push_back(receive);
+    return;
+  }
+  ++statistics.read;
+  send_control(receive->peer, MessageKind::fin, receive->remote_request);
+  finish(receive);
+}
+
+}  // namespace sluice

@@ -1,0 +1,271 @@
+// Waiting and being woken.
+//
+// A thread that waits in a call polls under the engine lock, which it gives up as soon as somebody else wants it. It spins while
+// that is cheaper than a wake-up, yields when there are more processes than processors, and then sleeps in the transport with
+// attention `sleeper`. A thread that leaves its call while something is outstanding sets the attention at which the helper thread
+// is to be woken. Both follow the same pattern against lost wake-ups: set the attention (sequentially consistent), then look once
+// more whether something is pending; the sender publishes its message first and looks at the attention second.
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "runtime/clock.hpp"
+#include "runtime/engine_state.hpp"
+
+namespace sluice {
+namespace {
+
+using std::chrono::microseconds;
+
+/// With a processor for everybody, spinning beats sleeping until the wait is long against a wake-up (5 to 50 µs).
+constexpr std::uint64_t spin_ns = 2'000'000;
+/// With fewer processors than processes, a yield lets the awaited process run; sleeping costs it a wake-up call.
+constexpr std::uint64_t yield_ns = 50'000;
+/// The clock is read after this many rounds.
+constexpr unsigned rounds_per_reading = 32;
+/// How long the host may go without progress: while it surely has work, and otherwise.
+constexpr std::uint64_t host_busy_ns = 10'000;
+constexpr std::uint64_t host_idle_ns = 1'000'000;
+constexpr microseconds sleep_host_busy{100};
+constexpr microseconds sleep_host_idle{10'000};
+/// Rounds of a thread that touched a missing page before it sleeps, and for how long when its data is on the way or not.
+constexpr unsigned fault_rounds = 20'000;
+constexpr microseconds fault_sleep_moving{50};
+constexpr microseconds fault_sleep_unknown{10'000};
+
+}  // namespace
+
+namespace detail {
+std::atomic<bool> host_call_prepared{false};
+}
+
+bool Engine::State::progress(Lock& lock) {
+  bool moved = false;
+  if (transport) moved = transport->poll(*this) > 0;
+  if (to_self.pending()) moved |= to_self.poll(*this) > 0;
+  if (!streams.empty()) moved |= push_streams();
+  if (!copies.empty()) moved |= run_copy(lock);
+  return moved;
+}
+
+void Engine::State::transport_poke() {
+  if (transport) transport->poke();
+}
+
+void Engine::State::set_attention(Attention level) {
+  attention = level;
+  if (transport) transport->set_attention(level);
+}
+
+Attention Engine::State::needed_attention() const {
+  if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
+  const bool outstanding = host_call || large_receives != 0 || pending_sends != 0 || queued != 0 || !released.empty();
+  return outstanding ? Attention::rendezvous : Attention::none;
+}
+
+// A peer whose ring to this process is full, or that waits for the match of a small synchronous message, is stuck while the host
+// has this thread: hence at least level `rendezvous`. With several threads in calls nobody can say when the last one is back from
+// the host.
+void Engine::State::set_host_call(bool now) {
+  host_call = now;
+  detail::host_call_prepared.store(now, std::memory_order_relaxed);
+}
+
+void Engine::State::enter() {
+  ++inside;
+  if (host_call && !concurrent_calls) set_host_call(false);
+  if (attention != Attention::none) set_attention(Attention::none);
+}
+
+void Engine::State::leave(Lock& lock) {
+  --inside;
+  if (inside == 0) {
+    arm(lock);
+  } else if (inside == sleepers) {
+    set_attention(Attention::sleeper);
+    if (transport && transport->pending()) transport_poke();
+  }
+}
+
+void Engine::State::arm(Lock& lock) {
+  constexpr int attempts = 8;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const Attention level = needed_attention();
+    if (level == Attention::none || !transport) return;
+    set_attention(level);
+    if (!transport->pending()) break;
+    progress(lock);
+    if (inside != 0) return;  // another thread came in while a copy ran outside the lock
+  }
+  if (!copies.empty() || !streams.empty() || transport->pending()) transport->wake_helper();
+}
+
+void Engine::State::sleep(Lock& lock, microseconds limit) {
+  ++sleepers;
+  set_attention(Attention::sleeper);
+  const bool something = (transport && transport->pending()) || to_self.pending() || !copies.empty();
+  if (!something) {
+    lock.unlock();
+    if (transport) {
+      transport->sleep(limit);
+    } else {
+      sched_yield();
+    }
+    lock.lock();
+  }
+  --sleepers;
+  set_attention(Attention::none);
+}
+
+void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, CallSite site) {
+  const auto open = [](const Request* request) {
+    return request && !request->complete.load(std::memory_order_relaxed) && !request->released;
+  };
+  Waiter waiter(*this, Waiter::Who::application);
+  std::uint64_t next_try = policy.cost_ns(0);
+  std::size_t first_open = 0;
+  for (;;) {
+    while (first_open < requests.size() && !open(requests[first_open])) ++first_open;
+    if (first_open == requests.size()) break;
+    if (progress(lock)) continue;
+    waiter.step(lock);
+    if (waiter.waited_ns() < next_try || config.release == ReleaseMode::off) continue;
+    next_try = 2 * waiter.waited_ns();
+    if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
+  }
+  statistics.waited_ns += waiter.waited_ns();
+}
+
+void Engine::State::wait_a_little(unsigned attempt) {
+  Lock lock(mutex);
+  Inside inside_here(*this, lock);
+  const bool moved = progress(lock);
+  advance_releases();
+  if (moved || attempt < fault_rounds) {
+    if (oversubscribed && !moved) {
+      lock.unlock();
+      sched_yield();
+      lock.lock();
+    }
+    return;
+  }
+  sleep(lock, unmatched_releases == 0 ? fault_sleep_moving : fault_sleep_unknown);
+}
+
+void Engine::State::idle_call(Lock& lock) {
+  // A program may wait in a loop around MPI_Test or MPI_Iprobe: the host and other processes must get their turn there too.
+  constexpr unsigned calls_host_busy = 16;
+  constexpr unsigned calls_host_idle = 1024;
+  const bool busy = host.outstanding && host.outstanding();
+  const bool host_turn = host.progress && ++idle_calls % (busy ? calls_host_busy : calls_host_idle) == 0;
+  if (!host_turn && !oversubscribed) return;
+  lock.unlock();
+  if (host_turn) host.progress();
+  if (oversubscribed) sched_yield();
+  lock.lock();
+}
+
+void Waiter::poll_host(Lock& lock, std::uint64_t now) {
+  if (who_ != Who::application || !state_.host.progress) return;
+  const bool busy = state_.host.outstanding && state_.host.outstanding();
+  if (now - last_host_poll_ < (busy ? host_busy_ns : host_idle_ns)) return;
+  last_host_poll_ = now;
+  lock.unlock();
+  state_.host.progress();
+  lock.lock();
+}
+
+void Waiter::step(Lock& lock) {
+  if (state_.mutex.contended()) state_.mutex.give_way();
+  if (state_.oversubscribed) {
+    lock.unlock();
+    sched_yield();
+    lock.lock();
+  } else if (++steps_ % rounds_per_reading != 0) {
+    return;
+  }
+  const std::uint64_t now = now_ns();
+  if (started_ == 0) started_ = last_host_poll_ = now;
+  waited_ns_ = now - started_;
+  poll_host(lock, now);
+  const bool quiet = state_.epoch == seen_epoch_;
+  seen_epoch_ = state_.epoch;
+  if (waited_ns_ < (state_.oversubscribed ? yield_ns : spin_ns) || !quiet) return;
+  if (state_.transport && static_cast<int>(state_.transport->vanished()) >= 0) state_.transport->wake_helper();
+  const bool host_busy = state_.host.outstanding && state_.host.outstanding();
+  state_.sleep(lock, host_busy ? sleep_host_busy : sleep_host_idle);
+}
+
+// --- the engine's calls ------------------------------------------------------------------------------------------------
+
+void Engine::prepare_for_host_call() {
+  Lock lock(state_->mutex);
+  state_->set_host_call(true);
+  if (state_->inside == 0) state_->arm(lock);
+}
+
+void Engine::progress() {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  if (!state_->progress(lock)) state_->idle_call(lock);
+}
+
+void Engine::wait_all(std::span<Request* const> requests, CallSite site) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  state_->wait_all(lock, requests, site);
+}
+
+void Engine::wait_any(std::span<Request* const> requests) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  const auto complete = [](const Request* request) { return request && request->complete.load(std::memory_order_relaxed); };
+  while (std::none_of(requests.begin(), requests.end(), complete)) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+Engine::Pause::Pause(Engine& engine)
+    : state_(*engine.state_), waiter_(std::make_unique<Waiter>(state_, Waiter::Who::application)) {
+  const Lock lock(state_.mutex);
+  state_.enter();
+}
+
+Engine::Pause::~Pause() {
+  Lock lock(state_.mutex);
+  state_.leave(lock);
+}
+
+void Engine::Pause::step() {
+  Lock lock(state_.mutex);
+  waiter_->step(lock);
+}
+
+void Engine::prepare_fork() {
+  for (;;) {
+    settle_all();
+    state_->mutex.lock();
+    if (state_->released.empty() && state_->busy_copies == 0) break;
+    state_->mutex.unlock();
+  }
+  if (state_->arena) state_->arena->prepare_fork();
+}
+
+void Engine::after_fork() {
+  if (state_->arena) state_->arena->parent_after_fork();
+  state_->mutex.unlock();
+}
+
+void Engine::drain() {
+  settle_all();
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  while (state_->pending_sends != 0 || state_->queued != 0) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+}  // namespace sluice

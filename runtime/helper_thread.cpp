@@ -1,0 +1,49 @@
+// The helper thread: progresses while the application computes, and notices peers that die. It sleeps in the kernel otherwise,
+// never calls the host MPI and never allocates from the application's heap.
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "runtime/engine_state.hpp"
+#include "runtime/fatal.hpp"
+
+namespace sluice {
+
+void Engine::State::helper() {
+  pthread_setname_np(pthread_self(), "sluice");
+  while (!stopping.load(std::memory_order_acquire)) {
+    transport->sleep_helper();
+    Lock lock(mutex);
+    if (stopping.load(std::memory_order_relaxed)) return;
+    ++statistics.helper_wakeups;
+    check_vanished(lock);
+    // An application thread that comes in takes over; copies under way are brought to an end all the same.
+    while (inside == 0 || !copies.empty()) {
+      const bool moved = progress(lock);
+      advance_releases();
+      if (!moved && copies.empty()) break;
+    }
+    if (inside == 0) arm(lock);
+  }
+}
+
+void Engine::State::check_vanished(Lock& lock) {
+  // The launcher knows better with which code the job is to end, and does so within moments; only if it does not, this process
+  // ends itself. Meanwhile nobody is kept from ending in a way of its own: the lock is free.
+  constexpr unsigned patience_s = 15;
+  const Peer gone = transport->vanished();
+  const bool concerned = inside != 0 || pending_sends != 0 || large_receives != 0 || !released.empty();
+  if (static_cast<int>(gone) < 0 || !concerned || ending.exchange(true, std::memory_order_relaxed)) return;
+  report("peer rank %d vanished (its process ended without MPI_Finalize) while operations of this process were pending",
+         static_cast<int>(gone));
+  lock.unlock();
+  ::sleep(patience_s);
+  _exit(EXIT_FAILURE);
+}
+
+void Engine::expect_end() { state_->ending.store(true, std::memory_order_relaxed); }
+
+}  // namespace sluice

@@ -1,0 +1,81 @@
+#include "runtime/matching.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+// User tags are not negative; MPI_ANY_TAG accepts every one of them.
+bool tag_accepts(Tag wanted, Tag tag) { return wanted == tag || wanted == any_tag; }
+
+}  // namespace
+
+void Message::keep(std::span<const std::byte> payload) {
+  if (payload.empty()) return;
+  payload_ = std::make_unique_for_overwrite<std::byte[]>(payload.size());
+  std::memcpy(payload_.get(), payload.data(), payload.size());
+}
+
+void Context::become(std::vector<Peer> group, Rank self) {
+  group_ = std::move(group);
+  self_ = self;
+}
+
+bool Context::contains(Peer peer) const { return std::find(group_.begin(), group_.end(), peer) != group_.end(); }
+
+Context::Source& Context::source(Rank rank) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= sources_.size()) sources_.resize(std::max(index + 1, group_.size()));
+  return sources_[index];
+}
+
+void Context::post(Request* receive) {
+  (receive->rank == any_source ? posted_any_ : source(receive->rank).posted).push_back(receive);
+}
+
+void Context::unpost(Request* receive) {
+  (receive->rank == any_source ? posted_any_ : source(receive->rank).posted).remove(receive);
+}
+
+Request* Context::match_posted(Rank from, Tag tag) {
+  const auto first_accepting = [tag](const Posted& list) {
+    Request* candidate = list.first();
+    while (candidate && !tag_accepts(candidate->tag, tag)) candidate = Posted::next(candidate);
+    return candidate;
+  };
+  Request* named = first_accepting(source(from).posted);
+  Request* any = first_accepting(posted_any_);
+  if (named && (!any || named->sequence < any->sequence)) {
+    source(from).posted.remove(named);
+    return named;
+  }
+  if (any) posted_any_.remove(any);
+  return any;
+}
+
+void Context::keep_unexpected(Message* message) {
+  message->context = this;
+  source(message->source).unexpected.push_back(message);
+  arrivals_.push_back(message);
+}
+
+Message* Context::find_unexpected(Rank from, Tag tag) const {
+  if (from == any_source) {
+    Message* message = arrivals_.first();
+    while (message && !tag_accepts(tag, message->tag)) message = ByArrival::next(message);
+    return message;
+  }
+  const auto index = static_cast<std::size_t>(from);
+  if (index >= sources_.size()) return nullptr;
+  Message* message = sources_[index].unexpected.first();
+  while (message && !tag_accepts(tag, message->tag)) message = BySource::next(message);
+  return message;
+}
+
+void Context::remove_unexpected(Message* message) {
+  source(message->source).unexpected.remove(message);
+  arrivals_.remove(message);
+}
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// What travels between two processes: one header per message, the same for every transport.
+//
+// `subject` is the context for messages that take part in matching (eager, rts) and otherwise the address of
+// the request object *at the process that receives the message*, which it handed out earlier in the exchange.
+//
+//   eager   sender → receiver   matching   payload: the message
+//   rts     sender → receiver   matching   payload: ReadyToSend
+//   cts     receiver → sender   request    payload: ClearToSend; how and where the sender is to deliver
+//   refuse  sender → receiver   request    payload: Refusal; that way is not possible, choose another
+//   data    sender → receiver   request    payload: the next bytes in order (copy-in/copy-out stream)
+//   fin     either direction    request    no payload; the whole message is where it belongs
+//   ack     receiver → sender   request    no payload; a synchronous eager message was matched
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+enum class MessageKind : std::uint8_t { eager = 1, rts, cts, refuse, data, fin, ack };
+
+struct MessageHeader {
+  MessageKind kind{};
+  std::uint8_t flags = 0;
+  std::uint16_t unused = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint64_t subject = 0;
+  Rank source{};  // rank of the sender in the context (matching messages)
+  Tag tag{};
+};
+static_assert(sizeof(MessageHeader) == 24 && std::is_trivially_copyable_v<MessageHeader>);
+
+/// eager: the payload ends with the sender's request address, to be answered with an ack once it is matched.
+inline constexpr std::uint8_t flag_synchronous = 1;
+/// rts: the sender is blocked in the send call, so that its processor is free to copy.
+inline constexpr std::uint8_t flag_sender_waits = 2;
+/// rts: the payload in the sender's memory is one contiguous range, so that the receiver may read it.
+inline constexpr std::uint8_t flag_contiguous = 4;
+
+struct ReadyToSend {
+  std::uint64_t message_bytes = 0;
+  std::uint64_t sender_request = 0;
+  std::uint64_t sender_address = 0;  // valid with flag_contiguous
+};
+
+enum class Delivery : std::uint32_t {
+  write,   // the sender stores into the receiver's memory file
+  stream,  // the sender sends `data` messages
+};
+
+struct ClearToSend {
+  std::uint64_t receiver_request = 0;
+  std::uint64_t remote_address = 0;  // write: application address = offset in the receiver's memory file
+  std::uint64_t offset = 0;          // first byte of the message that is still missing
+  std::uint64_t limit = 0;           // bytes beyond this one are not wanted (truncated message)
+  Delivery delivery{};
+  std::uint32_t progress_slot = 0;  // write: where the sender reports how far it is
+};
+static_assert(sizeof(ClearToSend) == 40);
+
+struct Refusal {
+  std::uint64_t offset = 0;  // first byte that did not arrive
+};
+
+}  // namespace sluice

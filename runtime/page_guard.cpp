@@ -1,0 +1,222 @@
+#include "runtime/page_guard.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/alias_gate.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/fatal.hpp"
+#include "runtime/page_guard_signal.hpp"
+#include "runtime/page_guard_slots.hpp"
+
+namespace sluice {
+
+std::atomic<std::size_t> detail::guarded_releases{0};
+
+namespace {
+
+/// How long the application's signals may be kept waiting by a thread that waits for a page.
+constexpr std::uint64_t signal_latency_ns = 1'000'000;
+/// A release splits one mapping in three at most.
+constexpr std::size_t mappings_per_release = 2;
+
+/// The fault that this thread tried again last. In the static TLS block: the handler must not allocate it.
+struct Retry {
+  std::uintptr_t address = 0;
+  std::uint64_t generation = 0;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Retry last_retry;
+
+bool set_protection(ByteRange bytes, int protection) {
+  return mprotect(reinterpret_cast<void*>(bytes.begin), bytes.size(), protection) == 0;
+}
+
+}  // namespace
+
+struct PageGuard::State final : fault_signal::Answerer {
+  State(FaultWaiter& fault_waiter, const AliasArena* alias_arena) : waiter(fault_waiter), arena(alias_arena) {}
+
+  FaultWaiter& waiter;
+  const AliasArena* arena;
+  mutable GuardedSlots slots;
+  std::mutex protection_lock;  // protection changes, and writing slots
+
+  std::uint64_t releases = 0;  // under protection_lock
+  std::uint64_t refused = 0;
+  std::atomic<std::uint64_t> faults{0};
+  std::atomic<std::uint64_t> nanoseconds_waited{0};
+
+  bool answer(const fault_signal::Fault& fault) override;
+  bool is_closed(PageRange pages) const;
+  void note_touch(std::uintptr_t page) const;
+  void wait_for(const fault_signal::Fault& fault);
+  bool advance(Guarded& guarded, std::uintptr_t first);
+  bool make_accessible(PageRange run) const;
+};
+
+PageGuard::PageGuard(FaultWaiter& waiter, const AliasArena* arena) : state_(std::make_unique<State>(waiter, arena)) {
+  fault_signal::install(*state_);
+}
+
+PageGuard::~PageGuard() {
+  state_->slots.any_overlapping({0, ~std::uintptr_t{0}}, [&](Guarded& guarded) {
+    finish(&guarded);
+    return false;
+  });
+  fault_signal::remove();
+}
+
+bool PageGuard::handler_installed() const { return fault_signal::installed(); }
+
+std::uint64_t PageGuard::first_touch_after(const Guarded& guarded) {
+  return guarded.touched_after.load(std::memory_order_relaxed);
+}
+
+bool PageGuard::covers(ByteRange bytes) const { return active() != 0 && state_->is_closed(PageRange::covering(bytes)); }
+
+PageGuard::Statistics PageGuard::statistics() const {
+  const std::lock_guard lock(state_->protection_lock);
+  return {state_->releases, state_->faults.load(std::memory_order_relaxed),
+          state_->nanoseconds_waited.load(std::memory_order_relaxed), state_->refused};
+}
+
+// --- closing and opening ----------------------------------------------------------------------------------------------
+
+Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed) {
+  State& state = *state_;
+  const std::lock_guard lock(state.protection_lock);
+  const bool fits = !state.arena || state.arena->has_budget(mappings_per_release * (active() + 1));
+  Guarded* guarded = fits ? state.slots.take() : nullptr;
+  if (!guarded) {
+    ++state.refused;
+    return nullptr;
+  }
+  const PageRange pages = PageRange::covering({std::min(buffer.begin + completed, buffer.end), buffer.end});
+  guarded->buffer = buffer;
+  guarded->protected_at = now_ns();
+  guarded->touched_after.store(0, std::memory_order_relaxed);
+  guarded->first.store(pages.begin, std::memory_order_release);
+  guarded->last.store(pages.end, std::memory_order_release);
+  detail::guarded_releases.fetch_add(1, std::memory_order_relaxed);
+  const bool closed = pages.empty() || set_protection(pages.bytes(), PROT_NONE);
+  alias_gate::note_change();
+  if (!closed) {
+    // A part may have been closed before the kernel ran out of mappings.
+    if (!state.advance(*guarded, pages.end)) fatal("cannot undo the protection of a receive buffer (errno %d)", errno);
+    detail::guarded_releases.fetch_sub(1, std::memory_order_relaxed);
+    state.slots.give_back(*guarded);
+    ++state.refused;
+    return nullptr;
+  }
+  ++state.releases;
+  return guarded;
+}
+
+void PageGuard::open(Guarded& guarded, std::size_t completed) {
+  const std::uintptr_t byte = guarded.buffer.begin + completed;
+  const bool all = byte >= guarded.buffer.end;
+  if (!all && byte / page_bytes <= guarded.first.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(state_->protection_lock);
+  const PageRange closed = guarded.closed();
+  // A run that the kernel does not let us open alone (too many mappings) opens with the next one.
+  if (!closed.empty()) state_->advance(guarded, all ? closed.end : std::min(byte / page_bytes, closed.end));
+}
+
+void PageGuard::finish(Guarded* guarded) {
+  const std::lock_guard lock(state_->protection_lock);
+  const PageRange closed = guarded->closed();
+  if (!closed.empty() && !state_->advance(*guarded, closed.end)) {
+    fatal("cannot open %zu pages of a complete receive buffer (errno %d)", closed.size(), errno);
+  }
+  detail::guarded_releases.fetch_sub(1, std::memory_order_relaxed);
+  state_->slots.give_back(*guarded);
+}
+
+/// Opens the release's pages before `first`, except those that another release keeps closed.
+bool PageGuard::State::advance(Guarded& guarded, std::uintptr_t first) {
+  const PageRange all{guarded.first.load(std::memory_order_relaxed), first};
+  if (all.empty()) return true;
+  for (PageRange rest = all; !rest.empty();) {
+    PageRange shared{rest.end, rest.end};  // the next stretch that stays closed
+    slots.any_overlapping(rest, [&](Guarded& other) {
+      const PageRange closed = other.closed();
+      if (&other != &guarded && closed.begin < shared.begin) shared = closed;
+      return false;
+    });
+    const PageRange run{rest.begin, std::max(rest.begin, shared.begin)};
+    if (!run.empty() && !make_accessible(run)) return false;
+    rest.begin = shared.end;
+  }
+  guarded.first.store(first, std::memory_order_release);
+  return true;
+}
+
+/// The application may have unmapped the buffer meanwhile and something else may be there now, which is none of ours.
+bool PageGuard::State::make_accessible(PageRange run) const {
+  constexpr int block_protection = PROT_READ | PROT_WRITE;
+  if (!arena) return set_protection(run.bytes(), block_protection);
+  for (ByteRange rest = run.bytes(); !rest.empty();) {
+    const ByteRange live = arena->first_in_place(rest);
+    if (live.empty()) break;
+    if (!set_protection(live, block_protection)) return false;
+    rest.begin = live.end;
+  }
+  return true;
+}
+
+// --- faults -----------------------------------------------------------------------------------------------------------
+
+bool PageGuard::State::is_closed(PageRange pages) const {
+  return slots.any_overlapping(pages, [](Guarded&) { return true; });
+}
+
+void PageGuard::State::note_touch(std::uintptr_t page) const {
+  slots.any_overlapping({page, page + 1}, [](Guarded& guarded) {
+    std::uint64_t never = 0;
+    const std::uint64_t after = std::max<std::uint64_t>(now_ns() - guarded.protected_at, 1);
+    guarded.touched_after.compare_exchange_strong(never, after, std::memory_order_relaxed);
+    return false;
+  });
+}
+
+void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
+  const PageRange page{fault.address / page_bytes, fault.address / page_bytes + 1};
+  faults.fetch_add(1, std::memory_order_relaxed);
+  note_touch(page.begin);
+  const std::uint64_t start = now_ns();
+  std::uint64_t window = start;
+  std::uint64_t now = start;
+  for (unsigned attempt = 0; is_closed(page); ++attempt) {
+    waiter.wait_a_little(attempt);
+    now = now_ns();
+    if (now - window < signal_latency_ns) continue;
+    fault_signal::let_signals_in(fault);
+    window = now;
+  }
+  nanoseconds_waited.fetch_add(now - start, std::memory_order_relaxed);
+}
+
+/// Runs in the SIGSEGV handler. A fault whose page is neither closed nor being migrated may still have been ours: the page
+/// opened between the fault and the look-up. So the instruction is tried again, once; when it faults a second time and nothing
+/// was closed in between (alias_gate.hpp says why the generation tells), the fault is the application's own.
+bool PageGuard::State::answer(const fault_signal::Fault& fault) {
+  const std::uintptr_t page = fault.address / page_bytes;
+  for (;;) {
+    const std::uint64_t generation = alias_gate::generation();
+    if (is_closed({page, page + 1})) {
+      wait_for(fault);
+      return true;
+    }
+    if (alias_gate::wait_if_closed(fault.address)) return true;
+    if (alias_gate::generation() != generation) continue;
+    if (last_retry.address == fault.address && last_retry.generation == generation) return false;
+    last_retry = {fault.address, generation};
+    return true;
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,93 @@
+// Page guard, mprotect engine: pages of a released receive that are not complete are PROT_NONE; whoever touches one waits
+// in the SIGSEGV handler until it is. Design section 6; ER sections 2.2 and 2.3.
+//
+// A release covers the pages of one receive buffer. Pages are opened from the front, in runs, as the completed prefix of
+// the message grows; one protection change per run. Head and tail pages may belong to several releases and carry a
+// protection count: such a page opens when the last of them has completed it (rule 5).
+//
+// The protection count of a page is the number of releases whose closed pages contain it. It is computed from the releases
+// whenever pages open, not stored, so it cannot drift: with one interval for each release that is a scan of a few words.
+//
+// Locks: the guard's own lock serialises protection changes. It is a leaf: nothing is called and no application memory is
+// touched while it is held. The fault handler's look-up takes no lock at all.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+class AliasArena;
+
+namespace detail {
+/// Releases under guard in this process. Written under the guard's lock.
+extern std::atomic<std::size_t> guarded_releases;
+}  // namespace detail
+
+/// Brings the pages of releases nearer to completion on behalf of a thread that touched one; implemented by the engine.
+class FaultWaiter {
+ public:
+  /// Progresses communication once; sleeps a while when nothing moves. Called from the fault handler: takes no lock that is
+  /// held across a touch of application memory, allocates nothing from the application's heap.
+  virtual void wait_a_little(unsigned attempt) = 0;
+
+ protected:
+  ~FaultWaiter() = default;
+};
+
+/// One released receive; owned by the guard, named by its address.
+struct Guarded;
+
+class PageGuard {
+ public:
+  /// At most this many releases are protected at once; further receives are completed before they return.
+  static constexpr std::size_t max_guarded = 1024;
+
+  /// With an arena, protection is changed only where the arena's blocks still are, and within its map budget. Without one
+  /// (tests), whatever lies at the addresses is protected.
+  explicit PageGuard(FaultWaiter& waiter, const AliasArena* arena = nullptr);
+  ~PageGuard();  // opens everything, restores the previous signal handler
+  PageGuard(const PageGuard&) = delete;
+  PageGuard& operator=(const PageGuard&) = delete;
+
+  /// The SIGSEGV handler is still this guard's. Asked before every release.
+  [[nodiscard]] bool handler_installed() const;
+
+  /// Protects the pages of `buffer` that lie beyond its first `completed` bytes.
+  /// nullptr when the kernel refuses or too many are protected; then nothing is protected.
+  /// A page that is partly complete counts as incomplete.
+  Guarded* protect(ByteRange buffer, std::size_t completed);
+
+  /// The first `completed` bytes of the release's buffer are in place: opens their pages. [any thread]
+  void open(Guarded& guarded, std::size_t completed);
+
+  /// Everything is in place (or will never be): opens the rest and forgets the release. [any thread]
+  void finish(Guarded* guarded);
+
+  /// When the first thread touched one of its missing pages, in nanoseconds after protect; 0 when none did (yet).
+  [[nodiscard]] static std::uint64_t first_touch_after(const Guarded& guarded);
+
+  /// Number of releases under guard. One relaxed load. [any thread]
+  [[nodiscard]] static std::size_t active() { return detail::guarded_releases.load(std::memory_order_relaxed); }
+
+  /// Some page of `bytes` is under guard. [any thread]
+  [[nodiscard]] bool covers(ByteRange bytes) const;
+
+  struct Statistics {
+    std::uint64_t releases = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t nanoseconds_waited = 0;  // inside the fault handler
+    std::uint64_t refused = 0;
+  };
+  [[nodiscard]] Statistics statistics() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,53 @@
+// What the kernel maps where in this process, asked one address at a time: ioctl PROCMAP_QUERY on /proc/self/maps where the
+// kernel has it (6.11 and later, 0.33 µs a question, measured), else by reading the file (about 0.2 µs a line).
+//
+// Threading: any thread, the fault handler included; no lock, no allocation, less than 1 KB of stack.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/alias_descriptor.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+struct ProcessMapping {
+  ByteRange bytes;
+  std::uint64_t file_offset = 0;  // of bytes.begin
+  std::uint64_t inode = 0;        // 0: anonymous
+  std::uint32_t device_major = 0;
+  std::uint32_t device_minor = 0;
+  std::size_t page_size = page_bytes;
+  bool readable = false;
+  bool writable = false;
+  bool executable = false;
+  bool shared = false;
+
+  [[nodiscard]] bool is_file(const struct stat& file) const;
+};
+
+class ProcessMaps {
+ public:
+  enum class Source { best, text };
+
+  /// `text` never asks by ioctl: what kernels before 6.11 do.
+  explicit ProcessMaps(Source source = Source::best);
+
+  /// The mapping that covers `address`, or the first one above it. False when there is none.
+  /// `name`, when not empty, receives the path, cut off at its end and closed by a zero.
+  bool find(std::uintptr_t address, ProcessMapping& found, std::span<char> name = {}) const;
+
+  [[nodiscard]] bool asks_by_ioctl() const { return static_cast<bool>(maps_); }
+
+  /// In a child: the descriptor that it inherited still tells of its parent.
+  void reopen();
+
+ private:
+  AliasDescriptor maps_;
+};
+
+}  // namespace sluice

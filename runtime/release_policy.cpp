@@ -1,0 +1,77 @@
+#include "runtime/release_policy.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "runtime/clock.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace sluice {
+namespace {
+
+/// Median time to protect and open `pages` present pages.
+double time_protection(void* memory, std::size_t pages) {
+  std::array<std::uint64_t, 5> times{};
+  for (auto& time : times) {
+    const std::uint64_t start = now_ns();
+    mprotect(memory, pages * page_bytes, PROT_NONE);
+    mprotect(memory, pages * page_bytes, PROT_READ | PROT_WRITE);
+    time = now_ns() - start;
+  }
+  std::sort(times.begin(), times.end());
+  return static_cast<double>(times[times.size() / 2]);
+}
+
+}  // namespace
+
+ReleasePolicy::Cost ReleasePolicy::measure_cost() {
+  constexpr std::size_t few = 4;
+  constexpr std::size_t many = 64;
+  Cost cost;
+  void* memory = mmap(nullptr, many * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return cost;
+  std::memset(memory, 1, many * page_bytes);
+  const double time_few = time_protection(memory, few);
+  const double time_many = time_protection(memory, many);
+  munmap(memory, many * page_bytes);
+  cost.page_ns = std::max(0.0, (time_many - time_few) / (many - few));
+  cost.base_ns = std::max(1000.0, time_few - few * cost.page_ns);
+  return cost;
+}
+
+std::uint64_t ReleasePolicy::cost_ns(std::size_t pages) const {
+  return static_cast<std::uint64_t>(cost_.base_ns + cost_.page_ns * static_cast<double>(pages));
+}
+
+ReleasePolicy::Entry& ReleasePolicy::entry(CallSite site) {
+  Entry& found = entries_[XXH3_64bits(&site.return_address, sizeof(site.return_address)) % entries_.size()];
+  if (found.return_address != site.return_address) found = {.return_address = site.return_address};
+  return found;
+}
+
+bool ReleasePolicy::allows(CallSite site) {
+  Entry& found = entry(site);
+  if (found.resting == 0) return true;
+  --found.resting;
+  return false;
+}
+
+void ReleasePolicy::learn(CallSite site, std::uint64_t hidden_ns, std::size_t pages) {
+  Entry& found = entry(site);
+  if (hidden_ns > cost_ns(pages)) {
+    found.losses = 0;
+    found.next_rest = first_rest;
+    return;
+  }
+  if (++found.losses < losses_before_rest) return;
+  found.losses = losses_before_rest - 1;  // one loss at the next trial sends it back to rest
+  found.resting = found.next_rest;
+  found.next_rest = std::min(found.next_rest * 2, longest_rest);
+}
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+// Whether a call site's receives are worth releasing (rule 14): a release that is touched before it has hidden more time than
+// it cost counts against its call site. After a few of those in a row the site rests, each time for twice as long, and is tried
+// again.
+//
+// A fixed table by XXH3 of the return address. Belongs to the engine lock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+class ReleasePolicy {
+ public:
+  /// Protecting and opening again, in nanoseconds: a base and a share per page.
+  struct Cost {
+    double base_ns = 4000;
+    double page_ns = 100;
+  };
+
+  /// Times the kernel on scratch memory; about 0.1 ms.
+  static Cost measure_cost();
+  void set_cost(Cost cost) { cost_ = cost; }
+  [[nodiscard]] std::uint64_t cost_ns(std::size_t pages) const;
+
+  /// Asked at each occasion; counts the rest down.
+  bool allows(CallSite site);
+  /// `hidden_ns`: from release until the first touch, or completion if that came first.
+  void learn(CallSite site, std::uint64_t hidden_ns, std::size_t pages);
+
+ private:
+  static constexpr std::uint32_t losses_before_rest = 3;
+  static constexpr std::uint32_t first_rest = 32;
+  static constexpr std::uint32_t longest_rest = 4096;
+
+  struct Entry {
+    std::uintptr_t return_address = 0;
+    std::uint32_t losses = 0;
+    std::uint32_t resting = 0;  // occasions to skip
+    std::uint32_t next_rest = first_rest;
+  };
+  Entry& entry(CallSite site);
+
+  Cost cost_;
+  std::array<Entry, 512> entries_{};
+};
+
+}  // namespace sluice

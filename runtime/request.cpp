@@ -1,0 +1,63 @@
+#include "runtime/request.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t chunk_entries = 256;
+constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
+constexpr std::uint64_t in_use = std::uint64_t{1} << 63;
+
+std::uint64_t raw(RequestId id) { return static_cast<std::uint64_t>(id); }
+
+}  // namespace
+
+Request* RequestPool::take() {
+  if (free_.empty()) grow();
+  Request* request = free_.back();
+  free_.pop_back();
+  request->id = static_cast<RequestId>(raw(request->id) | in_use);
+  return request;
+}
+
+void RequestPool::give_back(Request* request) {
+  reset(*request);
+  request->id = static_cast<RequestId>(((raw(request->id) & ~in_use) + one_generation) & ~in_use);
+  free_.push_back(request);
+}
+
+Request* RequestPool::find(RequestId id) const {
+  const std::size_t index = static_cast<std::uint32_t>(raw(id));
+  if (index / chunk_entries >= chunks_.size()) return nullptr;
+  Request* request = &chunks_[index / chunk_entries][index % chunk_entries];
+  return request->id == id && (raw(id) & in_use) ? request : nullptr;
+}
+
+void RequestPool::grow() {
+  const std::size_t first = chunks_.size() * chunk_entries;
+  chunks_.push_back(std::make_unique<Request[]>(chunk_entries));
+  free_.reserve((chunks_.size()) * chunk_entries);
+  for (std::size_t entry = chunk_entries; entry-- > 0;) {
+    Request* request = &chunks_.back()[entry];
+    request->id = static_cast<RequestId>(first + entry);
+    free_.push_back(request);
+  }
+}
+
+// Field by field: the hot path resets only what a small message may have changed.
+void RequestPool::reset(Request& request) {
+  request.complete.store(false, std::memory_order_relaxed);
+  request.way = Request::Way::undecided;
+  request.matched = request.truncated = request.detached = request.released = false;
+  request.copying = request.counted_large = request.sender_waits = request.cancelled = request.unknown = false;
+  request.failure = Failure::none;
+  if (request.layout_buffer.layout) request.layout_buffer = {};
+  if (request.owned) request.owned.reset();
+  request.message_bytes = request.limit = request.offset = 0;
+  request.remote_request = request.remote_address = 0;
+  request.progress_slot = Transport::no_slot;
+  request.rts_flags = 0;
+  request.guarded = nullptr;
+  request.released_at = request.lazy_token = 0;
+}
+
+}  // namespace sluice

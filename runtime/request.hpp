@@ -1,0 +1,94 @@
+// One operation in progress, and the pool that names requests on the wire.
+//
+// All fields belong to the engine lock, except `complete` (written under the lock with release, read by the waiting thread
+// with acquire) and what a copy in progress needs (see `copying`).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "runtime/intrusive_list.hpp"
+#include "runtime/message.hpp"
+
+namespace sluice {
+
+struct Guarded;
+
+/// Names a request in messages: index in the pool and a generation, so that a stale or damaged name is noticed.
+enum class RequestId : std::uint64_t {};
+
+class Request {
+ public:
+  enum class Kind : std::uint8_t { send, receive };
+  /// How a large message travels; the receiver decides, in this order of preference.
+  enum class Way : std::uint8_t { undecided, write, read, stream };
+
+  std::atomic<bool> complete{false};
+  Kind kind{};
+  Way way{};
+  SendMode mode{};
+  bool matched = false;    // receive: the message is known
+  bool truncated = false;  // receive: the message is longer than the buffer
+  bool detached = false;   // nobody will take the outcome
+  bool released = false;   // receive: under guard, the call has returned
+  bool copying = false;    // a thread copies a chunk outside the lock; offset and way are not to be changed
+  bool counted_large = false;
+  bool unknown = false;       // receive: released, and its message has not come yet
+  bool sender_waits = false;  // send: its thread is blocked in the call
+  Failure failure = Failure::none;
+  bool cancelled = false;
+
+  Context* context = nullptr;
+  Peer peer{};                 // the other side, once it is known
+  Rank rank{};                 // send: destination; receive: wanted source, then the true one
+  Tag tag{};                   // likewise
+  std::uint64_t sequence = 0;  // order of posting
+
+  std::byte* data = nullptr;           // contiguous buffers
+  std::size_t bytes = 0;               // send: message size; receive: capacity
+  UserBuffer layout_buffer;            // buffers with gaps: layout is not null
+  std::unique_ptr<std::byte[]> owned;  // copy of a buffered or held message; data points into it
+
+  std::size_t message_bytes = 0;  // receive: what the sender sends
+  std::size_t limit = 0;          // bytes that are wanted
+  std::size_t offset = 0;         // bytes that are in place
+  std::uint64_t remote_request = 0;
+  std::uint64_t remote_address = 0;
+  std::uint32_t progress_slot = Transport::no_slot;
+  std::uint8_t rts_flags = 0;
+
+  CallSite site;
+  Guarded* guarded = nullptr;
+  std::uint64_t released_at = 0;
+  std::uint64_t release_mark = 0;  // operations numbered above began after the release
+  std::uint64_t lazy_token = 0;
+
+  RequestId id{};
+  ListLink<Request> match_link;    // posted receives
+  ListLink<Request> work_link;     // copies, streams, waiting for room, held
+  ListLink<Request> release_link;  // released receives
+
+  [[nodiscard]] bool has_gaps() const { return layout_buffer.layout != nullptr; }
+  [[nodiscard]] ByteRange range() const { return ByteRange::of(data, bytes); }
+};
+
+/// Requests are never returned to the system; an entry's generation changes with each use.
+class RequestPool {
+ public:
+  Request* take();
+  void give_back(Request* request);
+  /// nullptr when no request in use has that name.
+  [[nodiscard]] Request* find(RequestId id) const;
+
+ private:
+  void grow();
+  static void reset(Request& request);
+
+  std::vector<std::unique_ptr<Request[]>> chunks_;
+  std::vector<Request*> free_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+#include "runtime/statistics.hpp"
+
+namespace sluice {
+
+const char* describe(Fallback reason) {
+  switch (reason) {
+    case Fallback::wildcard_unmatched:
+      return "wildcard receive, message not known yet";
+    case Fallback::not_contiguous:
+      return "datatype with gaps";
+    case Fallback::host_outstanding:
+      return "host operations in flight";
+    case Fallback::foreign_handler:
+      return "application handles SIGSEGV";
+    case Fallback::call_site_never_pays:
+      return "call site whose releases never pay";
+    case Fallback::not_eligible:
+      return "buffer cannot be an alias block";
+    case Fallback::not_worth:
+      return "rest arrives sooner than a release costs";
+    case Fallback::guard_refused:
+      return "protection refused or too many releases";
+    case Fallback::mode_matched_only:
+      return "not matched yet (SLUICE_RELEASE=matched)";
+    case Fallback::concurrent_calls:
+      return "not matched yet (MPI_THREAD_MULTIPLE)";
+    case Fallback::other_copy:
+      return "message not carried by single copy of the sender";
+    case Fallback::write_refused:
+      return "peer could not map the memory file";
+    case Fallback::read_refused:
+      return "cross-memory attach failed";
+    case Fallback::count:
+      break;
+  }
+  return "";
+}
+
+}  // namespace sluice

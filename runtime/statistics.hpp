@@ -1,0 +1,50 @@
+// What the engine counts for the summary. Written under the engine lock; read when the job is over.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace sluice {
+
+/// Why a blocked receive that was large enough was not released, or a transfer did not go the best way.
+enum class Fallback : std::uint8_t {
+  wildcard_unmatched,  // source or tag not known yet
+  not_contiguous,      // derived datatype with gaps
+  host_outstanding,    // the host MPI has operations in flight that need its progress
+  foreign_handler,     // the application took over SIGSEGV
+  call_site_never_pays,
+  not_eligible,       // the buffer cannot be an alias block
+  not_worth,          // the rest would arrive sooner than a release costs
+  guard_refused,      // mprotect failed or too many releases
+  mode_matched_only,  // SLUICE_RELEASE=matched and the message was not there
+  concurrent_calls,   // not matched yet, and other threads may be in calls (MPI_THREAD_MULTIPLE)
+  other_copy,         // the message travels a way that cannot go on behind the guard
+  write_refused,      // the sender could not map the receiver's memory file
+  read_refused,       // cross-memory attach failed
+  count
+};
+
+const char* describe(Fallback reason);
+
+struct EngineStatistics {
+  std::uint64_t eager_sends = 0;
+  std::uint64_t rendezvous_sends = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t receives = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t written = 0;   // receives by single copy of the sender
+  std::uint64_t read = 0;      // receives by single copy of the receiver
+  std::uint64_t streamed = 0;  // receives by copy-in/copy-out
+  std::uint64_t released = 0;
+  std::uint64_t released_unmatched = 0;
+  std::uint64_t held_sends = 0;
+  std::uint64_t blocked_ns = 0;       // time from release to completion: what the receives would have blocked
+  std::uint64_t waited_ns = 0;        // time that calls still waited for receives
+  std::uint64_t touched_at_once = 0;  // releases that did not pay
+  std::uint64_t helper_wakeups = 0;
+  std::array<std::uint64_t, static_cast<std::size_t>(Fallback::count)> fallbacks{};
+
+  void count(Fallback reason) { ++fallbacks[static_cast<std::size_t>(reason)]; }
+};
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+// What the engine needs of a transport. shmem, tcp and verbs implement it; so does the loop-back transport of the
+// unit tests. One transport object serves every peer that it reaches.
+//
+// Threading: every function except `poke` and those marked [any thread] is called with the engine lock held, so an
+// implementation has one producer and one consumer at a time and needs no lock of its own.
+//
+// Order: messages committed to one peer are delivered to it in that order. There is no order between peers.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/message.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+/// Receives what `Transport::poll` finds. The payload is only valid during the call.
+class MessageSink {
+ public:
+  virtual void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) = 0;
+  /// A peer that asked for room (a failed reserve) can try again.
+  virtual void on_room(Peer peer) = 0;
+
+ protected:
+  ~MessageSink() = default;
+};
+
+/// Who must be told that something arrived while nobody polls. Each level includes the ones before it.
+enum class Attention : std::uint32_t {
+  none = 0,        // somebody polls, or nothing that could arrive is worth waking anybody for
+  rendezvous = 1,  // wake the helper thread for anything but eager messages that need no answer
+  everything = 2,  // wake the helper thread for every message
+  sleeper = 3,     // an application thread sleeps in `sleep`: wake it for every message
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// Largest payload of one message to any peer, in bytes.
+  [[nodiscard]] virtual std::size_t max_payload() const = 0;
+
+  /// Room for a payload, to be filled before `commit`; nullptr when there is no room now (on_room follows).
+  /// A reserve that succeeded is always followed by exactly one commit before any other call.
+  virtual std::byte* reserve(Peer to, std::size_t payload_bytes) = 0;
+  virtual void commit(Peer to, const MessageHeader& header) = 0;
+
+  /// Delivers what has arrived, a bounded number of messages per call. Returns how many.
+  virtual int poll(MessageSink& sink) = 0;
+  /// True when a poll now would deliver something.
+  [[nodiscard]] virtual bool pending() const = 0;
+
+  /// Whether the peer's memory file can be written, and the peer's memory be read, by this process.
+  [[nodiscard]] virtual bool can_write(Peer peer) const = 0;
+  [[nodiscard]] virtual bool can_read(Peer peer) const = 0;
+  /// [any thread] Copies into the peer's memory file; false when that is impossible (nothing is lost, the transfer goes
+  /// another way) and can_write answers false from then on.
+  virtual bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) = 0;
+  /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
+  virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;
+
+  /// Progress words: the receiver owns a slot, the sender of a `write` delivery reports the prefix that has arrived.
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+  virtual std::uint32_t open_progress_slot() = 0;  // no_slot when all are in use
+  virtual void close_progress_slot(std::uint32_t slot) = 0;
+  [[nodiscard]] virtual std::uint64_t progress(std::uint32_t slot) const = 0;          // [any thread], acquire
+  virtual void report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) = 0;  // [any thread], release
+
+  /// Sets what arriving messages do while nobody polls. After raising it the caller must look at `pending` once more.
+  virtual void set_attention(Attention level) = 0;  // [any thread], sequentially consistent
+  /// [any thread, lock not held] Sleeps until attention, set to `sleeper` before, is taken by an arriving message or `poke`.
+  virtual void sleep(std::chrono::microseconds limit) = 0;
+  /// [any thread] Ends a `sleep` of this process.
+  virtual void poke() = 0;
+
+  /// [helper thread, lock not held] Sleeps until attention of level rendezvous or everything was taken, a peer vanished,
+  /// or `wake_helper` was called.
+  virtual void sleep_helper() = 0;
+  virtual void wake_helper() = 0;  // [any thread]
+
+  /// First peer found to have gone without leaving the job properly; -1 when there is none. [any thread]
+  [[nodiscard]] virtual Peer vanished() const = 0;
+};
+
+}  // namespace sluice
