@@ -1,0 +1,39 @@
+// Waking a process for what has arrived in its inbox.
+//
+// Each inbox has one attention word. Its owner raises it before it stops polling and then looks once more for messages; a
+// sender publishes a message and then looks at the word:
+//
+//     owner                                sender
+//     attention = level     (seq_cst)      control word of the record = ...  (seq_cst)
+//     pending?              (seq_cst)      read attention                    (seq_cst)
+//     nothing: sleep                       asks for it: take it (exchange with none) and wake
+//
+// All four are sequentially consistent, so at least one side sees the other. Whoever takes the attention wakes, once: later
+// senders find `none` until the owner raises it again. A sleeping thread waits on the word itself (futex, compared by the
+// kernel with `sleeper`, so a wake between the look and the sleep is not lost); the helper thread waits on an eventfd, which
+// remembers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "runtime/transport.hpp"
+
+namespace sluice {
+
+/// What arrived, as far as attention distinguishes it.
+enum class Arrival { eager, other };
+
+/// Takes the attention when it asks for `arrival` and wakes its owner; `helper_bell` is the owner's eventfd.
+void alert(std::atomic<Attention>& attention, Arrival arrival, int helper_bell);
+
+/// Sleeps while the word is `sleeper`, at most `limit`.
+void sleep_on(std::atomic<Attention>& attention, std::chrono::microseconds limit);
+
+/// Wakes every thread that sleeps on the word.
+void wake_sleepers(std::atomic<Attention>& attention);
+
+/// Makes an eventfd readable.
+void ring_bell(int helper_bell);
+
+}  // namespace sluice

@@ -1,0 +1,96 @@
+// The inbox: the memory of one process into which the others on the node send. A memory file without a name, mapped by every
+// peer.
+//
+//   identity     who this is; written once before anybody else maps it
+//   attention    futex word: who must be told when a message arrives (see attention.hpp)
+//   finalized    set before the process closes its sockets on purpose
+//   contacts     one bit per sender, set with its first message, so that the owner polls only rings that were ever used
+//   slots        progress words, one line each; the owner gives them out, a sender writes them
+//   controls     RingControl per sender
+//   buffers      ring buffer per sender; pages come into being when used
+//
+// docs/shmem.md lists writer, reader and ordering of every word.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/transport.hpp"
+#include "shmem/posix.hpp"
+#include "shmem/ring.hpp"
+
+namespace sluice {
+
+/// 128 random bits.
+using Token = std::array<std::uint64_t, 2>;
+
+struct InboxIdentity {
+  std::uint64_t layout = 0;  // layout_fingerprint() of the owner
+  Token token{};
+};
+
+/// Where the parts of an inbox lie, which follows from the number of processes on the node.
+class InboxLayout {
+ public:
+  static constexpr std::uint32_t slots = 1024;
+  static constexpr std::size_t most_processes = 4096;
+
+  explicit InboxLayout(std::size_t processes);
+
+  [[nodiscard]] std::size_t ring_capacity() const { return ring_capacity_; }
+  [[nodiscard]] std::size_t contact_words() const { return contact_words_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  friend class Inbox;
+  std::size_t ring_capacity_;
+  std::size_t contact_words_;
+  std::size_t slots_at_;
+  std::size_t controls_at_;
+  std::size_t buffers_at_;
+  std::size_t bytes_;
+};
+
+/// Differs between builds whose shared structures differ.
+std::uint64_t layout_fingerprint();
+
+/// One mapping of an inbox, the owner's or a peer's.
+class Inbox {
+ public:
+  /// Creates this process's own inbox; `file` is what peers need to map it.
+  static Inbox create(std::size_t processes, const Token& token, Descriptor& file);
+  /// Maps a peer's inbox; throws when it is not what the peer announced.
+  static Inbox open(const Descriptor& file, std::size_t processes, const Token& token);
+
+  Inbox() : layout_(1) {}
+
+  [[nodiscard]] const InboxLayout& layout() const { return layout_; }
+  [[nodiscard]] const InboxIdentity& identity() const { return *at<InboxIdentity>(0); }
+  [[nodiscard]] std::atomic<Attention>& attention() const { return *at<std::atomic<Attention>>(cache_line); }
+  [[nodiscard]] std::atomic<std::uint32_t>& finalized() const { return *at<std::atomic<std::uint32_t>>(2 * cache_line); }
+  [[nodiscard]] std::atomic<std::uint64_t>& contacts(std::size_t word) const {
+    return at<std::atomic<std::uint64_t>>(3 * cache_line)[word];
+  }
+  [[nodiscard]] std::atomic<std::uint64_t>& slot(std::uint32_t slot) const {
+    return *at<std::atomic<std::uint64_t>>(layout_.slots_at_ + slot * cache_line);
+  }
+  [[nodiscard]] RingControl* ring_control(std::size_t sender) const { return at<RingControl>(layout_.controls_at_) + sender; }
+  [[nodiscard]] std::byte* ring_buffer(std::size_t sender) const {
+    return at<std::byte>(layout_.buffers_at_) + sender * layout_.ring_capacity_;
+  }
+
+ private:
+  Inbox(Mapping memory, const InboxLayout& layout) : memory_(std::move(memory)), layout_(layout) {}
+
+  template <typename T>
+  [[nodiscard]] T* at(std::size_t offset) const {
+    return reinterpret_cast<T*>(memory_.start() + offset);
+  }
+
+  Mapping memory_;
+  InboxLayout layout_;
+};
+
+}  // namespace sluice

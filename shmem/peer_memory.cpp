@@ -1,0 +1,150 @@
+#include "shmem/peer_memory.hpp"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/shared_copy.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// How the next write to a granule is done.
+enum class Way : std::uint8_t { call, populate, store };
+
+constexpr std::size_t most_per_call = std::size_t{1} << 30;  // the kernel moves at most 2 GiB in one call
+
+}  // namespace
+
+/// One window of the file, and for each granule how often it was written.
+class PeerMemory::Window {
+ public:
+  Window(Mapping memory, Mapping uses) : memory_(std::move(memory)), uses_(std::move(uses)) {}
+
+  [[nodiscard]] std::byte* at(std::size_t offset) const { return memory_.start() + offset; }
+
+  [[nodiscard]] Way way(std::size_t granule) const {
+    const unsigned count = uses(granule).load(std::memory_order_relaxed);
+    if (count == uses_before_mapping) return Way::populate;
+    return count < uses_before_mapping ? Way::call : Way::store;
+  }
+
+  /// A use that is lost because another thread counts at the same time does no harm.
+  void count_use(std::size_t granule) const {
+    const std::uint8_t count = uses(granule).load(std::memory_order_relaxed);
+    if (count <= uses_before_mapping) uses(granule).store(static_cast<std::uint8_t>(count + 1), std::memory_order_relaxed);
+  }
+
+ private:
+  [[nodiscard]] std::atomic_ref<std::uint8_t> uses(std::size_t granule) const {
+    return std::atomic_ref<std::uint8_t>(reinterpret_cast<std::uint8_t*>(uses_.start())[granule]);
+  }
+
+  Mapping memory_;
+  Mapping uses_;
+};
+
+PeerMemory::PeerMemory(Descriptor file) : file_(std::move(file)) {
+  struct stat status {};
+  if (!file_ || ::fstat(file_.get(), &status) != 0) return;
+  file_bytes_ = static_cast<std::uint64_t>(status.st_size);
+  table_ = std::make_unique<Table>();
+  refusal_.clear();
+  usable_ = true;
+}
+
+PeerMemory::~PeerMemory() {
+  if (!table_) return;
+  for (auto& entry : *table_) delete entry.load(std::memory_order_relaxed);
+}
+
+std::string PeerMemory::refusal() const {
+  const std::lock_guard lock(mapping_);
+  return refusal_;
+}
+
+bool PeerMemory::refuse(const char* call) {
+  const int error = errno;
+  const std::lock_guard lock(mapping_);
+  if (refusal_.empty()) refusal_ = std::string(call) + ": " + std::generic_category().message(error);
+  usable_ = false;
+  return false;
+}
+
+PeerMemory::Window* PeerMemory::window(std::size_t index) {
+  std::atomic<Window*>& entry = (*table_)[index];
+  if (Window* known = entry.load(std::memory_order_acquire)) return known;
+  const std::lock_guard lock(mapping_);
+  if (Window* known = entry.load(std::memory_order_acquire)) return known;
+
+  const std::uint64_t begin = index * AliasArena::window_bytes;
+  const std::size_t bytes = std::min<std::uint64_t>(AliasArena::window_bytes, file_bytes_ - begin);
+  void* memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_.get(), static_cast<off_t>(begin));
+  if (memory == MAP_FAILED) return nullptr;
+  Mapping window(memory, bytes);
+  // A forked child has no business in the peer's memory, and a core file of 64 GiB helps nobody.
+  ::madvise(memory, bytes, MADV_DONTFORK);
+  ::madvise(memory, bytes, MADV_DONTDUMP);
+  const std::size_t granules = (bytes + granule_bytes - 1) / granule_bytes;
+  void* uses = ::mmap(nullptr, granules, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (uses == MAP_FAILED) return nullptr;
+  auto* made = new Window(std::move(window), Mapping(uses, granules));
+  entry.store(made, std::memory_order_release);
+  return made;
+}
+
+bool PeerMemory::write_by_call(std::uint64_t offset, std::span<const std::byte> source) {
+  while (!source.empty()) {
+    // Not pwrite(): Sluice's wrapper of it holds the application's output back, and this is not that.
+    const long written = syscall(SYS_pwrite64, file_.get(), source.data(), std::min(source.size(), most_per_call), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return refuse("pwrite into the peer's memory file");
+    offset += static_cast<std::uint64_t>(written);
+    source = source.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool PeerMemory::write(std::uint64_t offset, std::span<const std::byte> source) {
+  if (!usable()) return false;
+  if (offset > file_bytes_ || source.size() > file_bytes_ - offset) {
+    errno = EFBIG;
+    return refuse("writing beyond the peer's memory file");
+  }
+  while (!source.empty()) {
+    Window* target = window(offset / AliasArena::window_bytes);
+    if (!target) return refuse("mmap of the peer's memory file");
+    const std::size_t start = offset % AliasArena::window_bytes;
+    const std::size_t most = std::min(source.size(), AliasArena::window_bytes - start);
+    const std::size_t bytes = write_run(*target, start, source.first(most), offset);
+    if (bytes == 0) return false;
+    offset += bytes;
+    source = source.subspan(bytes);
+  }
+  return true;
+}
+
+/// Writes the longest run of granules that are to be written the same way; returns its length, 0 when that failed.
+std::size_t PeerMemory::write_run(Window& target, std::size_t start, std::span<const std::byte> source, std::uint64_t offset) {
+  const Way way = target.way(start / granule_bytes);
+  std::size_t bytes = 0;
+  while (bytes < source.size() && target.way((start + bytes) / granule_bytes) == way) {
+    target.count_use((start + bytes) / granule_bytes);
+    bytes += std::min(granule_bytes - (start + bytes) % granule_bytes, source.size() - bytes);
+  }
+  if (way == Way::call) return write_by_call(offset, source.first(bytes)) ? bytes : 0;
+  std::byte* to = target.at(start);
+  if (way == Way::populate) {
+    const ByteRange pages = PageRange::covering(ByteRange::of(to, bytes)).bytes();
+    // Its failure means a kernel before 5.14, or no memory; in both cases the stores find out for themselves.
+    ::madvise(reinterpret_cast<void*>(pages.begin), pages.size(), MADV_POPULATE_WRITE);
+  }
+  copy_to_shared(to, source.data(), bytes);
+  return bytes;
+}
+
+}  // namespace sluice

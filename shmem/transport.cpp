@@ -1,0 +1,253 @@
+#include "shmem/transport.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+#include "shmem/attention.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// One message a poll: what the caller waits for is most often the last one there, and a look at the line after it, which the
+/// sender has just armed, costs a transfer between the processors (about 40 ns near, 190 far) before the call could return.
+constexpr int messages_per_sender = 1;
+
+constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tag; peers are tagged with their local index
+
+void watch(const Descriptor& epoll, int fd, std::uint64_t tag) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = tag;
+  checked(::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
+}
+
+}  // namespace
+
+CopyMode copy_mode(std::string_view name) {
+  if (name == "alias") return CopyMode::alias;
+  if (name == "cma") return CopyMode::cma;
+  if (name == "stream") return CopyMode::stream;
+  return CopyMode::automatic;
+}
+
+ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode)
+    : peer(met.peer),
+      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity()),
+      in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity()),
+      inbox(std::move(met.inbox)),
+      socket(std::move(met.socket)),
+      helper_bell(std::move(met.helper_bell)),
+      memory(mode == CopyMode::automatic || mode == CopyMode::alias ? std::move(met.alias_file) : Descriptor()),
+      cross(met.pid) {
+  if (mode == CopyMode::automatic || mode == CopyMode::cma) cross.probe(met.token_address, inbox.identity().token);
+}
+
+ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode)
+    : owner_(::getpid()),
+      self_(bootstrap.self_),
+      inbox_(std::move(bootstrap.inbox_)),
+      contact_words_(inbox_.layout().contact_words()),
+      helper_bell_(std::move(bootstrap.helper_bell_)),
+      epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
+  watch(epoll_, helper_bell_.get(), own_bell);
+  for (std::size_t index = 0; index < bootstrap.peers_.size(); index++) {
+    const auto number = static_cast<std::size_t>(bootstrap.peers_[index].peer);
+    if (local_of_.size() <= number) local_of_.resize(number + 1);
+    local_of_[number] = static_cast<std::uint32_t>(index);
+    links_.push_back(index == self_ ? nullptr
+                                    : std::make_unique<Link>(std::move(bootstrap.peers_[index]), inbox_, self_, index, mode));
+    if (links_.back()) watch(epoll_, links_.back()->socket.get(), index);
+  }
+  senders_.reserve(links_.size());
+  for (std::uint32_t slot = InboxLayout::slots; slot-- > 0;) free_slots_.push_back(slot);
+}
+
+ShmemTransport::~ShmemTransport() { leave(); }
+
+void ShmemTransport::leave() {
+  // A forked child shares the inbox, but it is not the process that the peers know.
+  if (::getpid() == owner_) inbox_.finalized().store(1, std::memory_order_release);
+}
+
+std::string ShmemTransport::refusals(Peer peer) const {
+  const Link& to = link(peer);
+  std::string text;
+  if (!to.memory.usable()) text = "alias: " + to.memory.refusal();
+  if (!to.cross.usable()) text += (text.empty() ? "cma: " : "; cma: ") + to.cross.refusal();
+  return text;
+}
+
+std::size_t ShmemTransport::max_payload() const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
+
+void ShmemTransport::alert(const Link& link, bool is_eager) const {
+  sluice::alert(link.inbox.attention(), is_eager ? Arrival::eager : Arrival::other, link.helper_bell.get());
+}
+
+std::byte* ShmemTransport::reserve(Peer to, std::size_t payload_bytes) {
+  Link& target = link(to);
+  if (std::byte* room = target.out.reserve(payload_bytes)) return room;
+  if (!target.waits_for_room) waiting_for_room_++;
+  target.waits_for_room = true;
+  alert(target, false);  // it may have room that it has not made known
+  return nullptr;
+}
+
+void ShmemTransport::commit(Peer to, const MessageHeader& header) {
+  Link& target = link(to);
+  const bool first = target.out.is_fresh();
+  target.out.publish(header);
+  if (first) target.inbox.contacts(self_ / 64).fetch_or(std::uint64_t{1} << (self_ % 64), std::memory_order_seq_cst);
+  alert(target, header.kind == MessageKind::eager && (header.flags & flag_synchronous) == 0);
+}
+
+int ShmemTransport::poll(MessageSink& sink) {
+  if (waiting_for_room_ != 0) deliver_room(sink);
+  admit_new_senders();
+  int delivered = 0;
+  for (std::size_t i = 0; i < senders_.size(); i++) delivered += drain(*senders_[i], sink);
+  return delivered;
+}
+
+int ShmemTransport::drain(Link& from, MessageSink& sink) {
+  const auto deliver = [&](const MessageHeader& header, std::span<const std::byte> payload) {
+    sink.on_message(from.peer, header, payload);
+  };
+  for (int delivered = 0; delivered < messages_per_sender; delivered++) {
+    const RingReader::Found found = from.in.take(deliver);
+    if (found == RingReader::Found::message) {
+      if (from.in.yield_room()) alert(from, false);
+      continue;
+    }
+    if (found == RingReader::Found::corrupt) give_up(from, "sent a record that is not one");
+    if (from.in.owes_room() && from.in.publish_head()) alert(from, false);
+    return delivered;
+  }
+  return messages_per_sender;
+}
+
+void ShmemTransport::admit_new_senders() {
+  for (std::size_t word = 0; word < contact_words_; word++) {
+    if (inbox_.contacts(word).load(std::memory_order_relaxed) == 0) continue;
+    std::uint64_t bits = inbox_.contacts(word).exchange(0, std::memory_order_acquire);
+    for (; bits != 0; bits &= bits - 1) {
+      const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+      if (index < links_.size() && links_[index]) senders_.push_back(links_[index].get());
+    }
+  }
+}
+
+void ShmemTransport::deliver_room(MessageSink& sink) {
+  for (const auto& candidate : links_) {
+    if (!candidate || !candidate->waits_for_room || candidate->out.wish_stands()) continue;
+    candidate->waits_for_room = false;
+    waiting_for_room_--;
+    sink.on_room(candidate->peer);
+  }
+}
+
+bool ShmemTransport::pending() const {
+  for (std::size_t word = 0; word < contact_words_; word++) {
+    if (inbox_.contacts(word).load(std::memory_order_seq_cst) != 0) return true;
+  }
+  for (const Link* sender : senders_) {
+    if (sender->in.pending() || sender->in.owes_room()) return true;
+  }
+  if (waiting_for_room_ == 0) return false;
+  return std::any_of(links_.begin(), links_.end(), [](const auto& candidate) {
+    return candidate && candidate->waits_for_room && !candidate->out.wish_stands();
+  });
+}
+
+bool ShmemTransport::can_write(Peer peer) const { return link(peer).memory.usable(); }
+bool ShmemTransport::can_read(Peer peer) const { return link(peer).cross.usable(); }
+
+bool ShmemTransport::write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) {
+  return link(peer).memory.write(file_offset, source);
+}
+
+std::size_t ShmemTransport::read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) {
+  return link(peer).cross.read(peer_address, target);
+}
+
+std::uint32_t ShmemTransport::open_progress_slot() {
+  if (free_slots_.empty()) return no_slot;
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  inbox_.slot(slot).store(0, std::memory_order_relaxed);  // the sender learns of the slot by a message that comes later
+  return slot;
+}
+
+void ShmemTransport::close_progress_slot(std::uint32_t slot) { free_slots_.push_back(slot); }
+
+std::uint64_t ShmemTransport::progress(std::uint32_t slot) const { return inbox_.slot(slot).load(std::memory_order_acquire); }
+
+void ShmemTransport::report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) {
+  if (slot < InboxLayout::slots) link(to).inbox.slot(slot).store(bytes, std::memory_order_release);
+}
+
+void ShmemTransport::set_attention(Attention level) { inbox_.attention().store(level, std::memory_order_seq_cst); }
+
+void ShmemTransport::sleep(std::chrono::microseconds limit) {
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  sleep_on(inbox_.attention(), limit);
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ShmemTransport::poke() {
+  Attention expected = Attention::sleeper;
+  inbox_.attention().compare_exchange_strong(expected, Attention::none, std::memory_order_seq_cst);
+  // Also when the level was lowered by somebody else meanwhile: those that sleep since before must look again.
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_sleepers(inbox_.attention());
+}
+
+void ShmemTransport::sleep_helper() {
+  for (;;) {
+    std::array<epoll_event, 16> events{};
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+    if (count < 0 && errno != EINTR) return;
+    const Peer gone_before = vanished();
+    bool rung = false;
+    for (int i = 0; i < count; i++) {
+      const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
+      if (tag == own_bell) {
+        std::uint64_t times = 0;
+        rung = ::read(helper_bell_.get(), &times, sizeof times) > 0 || rung;
+      } else {
+        hear(*links_[tag]);
+      }
+    }
+    if (rung || vanished() != gone_before) return;
+  }
+}
+
+/// Something happened on a peer's socket, on which nothing is ever sent after the introduction: the peer has closed it.
+void ShmemTransport::hear(const Link& from) {
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, from.socket.get(), nullptr);
+  if (from.inbox.finalized().load(std::memory_order_acquire) != 0) return;
+  Peer none{-1};
+  vanished_.compare_exchange_strong(none, from.peer, std::memory_order_release, std::memory_order_relaxed);
+}
+
+void ShmemTransport::wake_helper() { ring_bell(helper_bell_.get()); }
+
+Peer ShmemTransport::vanished() const { return vanished_.load(std::memory_order_acquire); }
+
+/// The peer's data can't be trusted any more: nothing is taken from it, and it counts as vanished.
+void ShmemTransport::give_up(const Link& from, const char* cause) {
+  std::array<char, 160> line{};
+  const int length =
+      std::snprintf(line.data(), line.size(), "sluice: rank %d (on this node) %s; its messages are ignored from now on\n",
+                    static_cast<int>(from.peer), cause);
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
+  std::erase(senders_, &from);
+  Peer none{-1};
+  vanished_.compare_exchange_strong(none, from.peer, std::memory_order_release, std::memory_order_relaxed);
+  wake_helper();
+}
+
+}  // namespace sluice

@@ -1,0 +1,99 @@
+// The transport between processes of one node: an inbox per process with a ring per sender, and single copies between the
+// processes' memories.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/transport.hpp"
+#include "shmem/bootstrap.hpp"
+#include "shmem/cross_memory.hpp"
+#include "shmem/peer_memory.hpp"
+
+namespace sluice {
+
+/// Which copies between two processes are allowed (SLUICE_SHMEM_COPY).
+enum class CopyMode { automatic, alias, cma, stream };
+
+/// "auto", "alias", "cma" or "stream"; anything else is taken for auto, the configuration table has checked it.
+CopyMode copy_mode(std::string_view name);
+
+class ShmemTransport final : public Transport {
+ public:
+  /// Takes over what `bootstrap` has connected.
+  ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode);
+  ~ShmemTransport() override;
+  ShmemTransport(const ShmemTransport&) = delete;
+  ShmemTransport& operator=(const ShmemTransport&) = delete;
+
+  /// From now on this process may end without being taken for vanished.
+  void leave();
+
+  /// Why `write` or `read` is not possible, for the summary; empty when both are.
+  [[nodiscard]] std::string refusals(Peer peer) const;
+
+  [[nodiscard]] std::size_t max_payload() const override;
+  std::byte* reserve(Peer to, std::size_t payload_bytes) override;
+  void commit(Peer to, const MessageHeader& header) override;
+  int poll(MessageSink& sink) override;
+  [[nodiscard]] bool pending() const override;
+
+  [[nodiscard]] bool can_write(Peer peer) const override;
+  [[nodiscard]] bool can_read(Peer peer) const override;
+  bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) override;
+  std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
+
+  std::uint32_t open_progress_slot() override;
+  void close_progress_slot(std::uint32_t slot) override;
+  [[nodiscard]] std::uint64_t progress(std::uint32_t slot) const override;
+  void report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) override;
+
+  void set_attention(Attention level) override;
+  void sleep(std::chrono::microseconds limit) override;
+  void poke() override;
+  void sleep_helper() override;
+  void wake_helper() override;
+  [[nodiscard]] Peer vanished() const override;
+
+ private:
+  /// A peer on this node, by local index.
+  struct Link {
+    Peer peer{};
+    RingWriter out;
+    RingReader in;
+    Inbox inbox;  // the peer's
+    Descriptor socket;
+    Descriptor helper_bell;
+    bool waits_for_room = false;  // a reserve failed; the peer has been told
+    PeerMemory memory;
+    CrossMemory cross;
+
+    Link(ShmemPeer&& peer, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode);
+  };
+
+  [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }
+  void alert(const Link& link, bool is_eager) const;
+  int drain(Link& link, MessageSink& sink);
+  void admit_new_senders();
+  void deliver_room(MessageSink& sink);
+  void give_up(const Link& link, const char* cause);
+  void hear(const Link& link);
+
+  const pid_t owner_;
+  const std::size_t self_;
+  Inbox inbox_;
+  std::size_t contact_words_;
+  std::vector<std::unique_ptr<Link>> links_;  // by local index; none for self
+  std::vector<std::uint32_t> local_of_;       // by peer
+  std::vector<Link*> senders_;                // those that have sent something
+  std::size_t waiting_for_room_ = 0;          // links with waits_for_room
+  std::vector<std::uint32_t> free_slots_;
+  std::atomic<int> sleepers_{0};  // threads inside `sleep`
+  std::atomic<Peer> vanished_{Peer{-1}};
+  Descriptor helper_bell_;
+  Descriptor epoll_;
+};
+
+}  // namespace sluice
