@@ -1,0 +1,138 @@
+#include "interpose/communicators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "interpose/entry.hpp"
+#include "interpose/handle_table.hpp"
+
+namespace sluice {
+namespace detail {
+
+constinit Communicator* world = nullptr;
+
+}  // namespace detail
+
+namespace {
+
+constinit HandleTable<Communicator> communicators;
+constinit std::atomic<std::uint64_t> last_id{1};
+
+/// Context id of MPI_COMM_WORLD; no rank gives this number to anything else.
+constexpr ContextId world_id{1};
+
+/// Unique in the job: the maker's rank and a number of its own.
+std::uint64_t fresh_id() {
+  constexpr int rank_shift = 40;
+  const auto rank = static_cast<std::uint64_t>(session().world_rank());
+  return (rank << rank_shift) | ++last_id;
+}
+
+/// World ranks of the members; nullopt when one of them belongs to another job or cannot be reached.
+std::optional<std::vector<Peer>> reachable_members(MPI_Comm comm) {
+  MPI_Group group{};
+  MPI_Group world_group{};
+  int size = 0;
+  host().Comm_size(comm, &size);
+  host().Comm_group(comm, &group);
+  host().Comm_group(predefined().comm_world, &world_group);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  std::vector<int> translated(ranks.size(), MPI_UNDEFINED);
+  host().Group_translate_ranks(group, size, ranks.data(), world_group, translated.data());
+  host().Group_free(&group);
+  host().Group_free(&world_group);
+
+  const auto reached = [](int rank) { return rank != MPI_UNDEFINED && session().reaches(rank); };
+  if (!std::all_of(translated.begin(), translated.end(), reached)) return std::nullopt;
+  std::vector<Peer> members(translated.size());
+  std::transform(translated.begin(), translated.end(), members.begin(), [](int rank) { return Peer{rank}; });
+  return members;
+}
+
+Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  auto communicator = std::make_unique<Communicator>();
+  communicator->handle = comm;
+  communicator->size = static_cast<int>(members.size());
+  communicator->context = engine().adopt(id, std::move(members), Rank{rank});
+  communicators.insert(comm, communicator.get());
+  return communicator.release();
+}
+
+/// The id that the lowest rank proposes. One collective of the host on the new communicator.
+std::optional<ContextId> agree_on_id(MPI_Comm comm, std::size_t members) {
+  if (members == 1) return ContextId{fresh_id()};
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  std::uint64_t id = rank == 0 ? fresh_id() : 0;
+  if (host().Bcast(&id, 1, predefined().uint64, 0, comm) != MPI_SUCCESS) return std::nullopt;
+  return ContextId{id};
+}
+
+void adopt(MPI_Comm comm) {
+  int inter = 0;
+  host().Comm_test_inter(comm, &inter);
+  if (inter) return;
+  auto members = reachable_members(comm);
+  if (!members) return;
+  if (const auto id = agree_on_id(comm, members->size())) enter(comm, *id, std::move(*members));
+}
+
+/// MPI_Comm_free and MPI_Comm_disconnect: the handle is dead once the host is called, and may be given out again.
+int release_handle(int (*host_call)(MPI_Comm*), MPI_Comm* comm) {
+  settle_before_host();
+  Communicator* communicator = comm ? adopted(*comm) : nullptr;
+  const bool predefined_comm = comm && (*comm == predefined().comm_world || *comm == predefined().comm_self);
+  if (communicator && !predefined_comm) forget_communicator(*comm);
+  return host_call(comm);
+}
+
+}  // namespace
+
+Communicator* detail::find_communicator(MPI_Comm comm) { return communicators.find(comm); }
+
+void adopt_predefined() {
+  if (auto members = reachable_members(predefined().comm_world)) {
+    detail::world = enter(predefined().comm_world, world_id, std::move(*members));
+  }
+  adopt(predefined().comm_self);
+}
+
+int adopt_new(int code, const MPI_Comm* comm) {
+  if (engaged() && code == MPI_SUCCESS && *comm != predefined().comm_null) adopt(*comm);
+  return code;
+}
+
+void forget_communicator(MPI_Comm comm) {
+  Communicator* communicator = communicators.find(comm);
+  if (!communicator) return;
+  communicators.erase(comm);
+  communicator->freed.store(true, std::memory_order_relaxed);
+  engine().retire(communicator->context);
+}
+
+void forget_all_communicators() {
+  detail::world = nullptr;
+  communicators.clear();
+}
+
+namespace calls {
+namespace {
+
+int Comm_free(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_free, comm); }
+int Comm_disconnect(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_disconnect, comm); }
+
+}  // namespace
+}  // namespace calls
+}  // namespace sluice
+
+#include "exports.hpp"
+EXPORT(Comm_free)
+EXPORT(Comm_disconnect)

@@ -1,0 +1,50 @@
+// Communicators that Sluice carries, found by the application's handle.
+//
+// Adoption is collective: all members of an intracommunicator find out together whether Sluice reaches every one of them, and
+// agree on its context id. Everything else (intercommunicators, members of another job or on another node, MPI_Comm_idup)
+// stays with the host as a whole, so both ends of every message always agree who carries it.
+//
+// Threading: look-ups are lock-free and may run beside adoption and freeing of *other* communicators.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+#include "runtime/engine.hpp"
+
+namespace sluice {
+
+/// Never deleted, because a pending request may outlive the application's handle.
+struct Communicator {
+  Context* context = nullptr;
+  MPI_Comm handle{};
+  int size = 0;
+  std::atomic<bool> freed{false};
+
+  [[nodiscard]] bool has_rank(int rank) const { return static_cast<unsigned>(rank) < static_cast<unsigned>(size); }
+};
+
+namespace detail {
+extern Communicator* world;
+Communicator* find_communicator(MPI_Comm comm);
+}  // namespace detail
+
+/// nullptr when the host carries `comm`, and for anything that is no communicator.
+inline Communicator* adopted(MPI_Comm comm) {
+  Communicator* world = detail::world;
+  if (world && world->handle == comm) [[likely]]
+    return world;
+  return detail::find_communicator(comm);
+}
+
+/// Adopts MPI_COMM_WORLD and MPI_COMM_SELF.
+void adopt_predefined();
+/// Collective over `*comm`, which the host has just made with the answer `code`; returns `code`.
+int adopt_new(int code, const MPI_Comm* comm);
+/// The application gives up the handle.
+void forget_communicator(MPI_Comm comm);
+/// No communicator is adopted any more.
+void forget_all_communicators();
+
+}  // namespace sluice

@@ -1,0 +1,28 @@
+// What every wrapper needs, and the macros that turn a body into a pair of exported symbols.
+//
+// A carried call X is a function sluice::calls::X(CallSite, arguments...) followed, at the end of its file, by EXPORT(X). That
+// defines MPI_X, which calls the host while Sluice is not engaged and the body otherwise, and PMPI_X, an alias of it: the
+// host's Fortran layers call PMPI_X.
+#pragma once
+
+#include "interpose/host.hpp"
+#include "interpose/host_activity.hpp"
+#include "interpose/session.hpp"
+#include "runtime/engine.hpp"
+
+#define SLUICE_EXPORTED __attribute__((visibility("default")))
+#define SLUICE_ALIAS_OF(function) __attribute__((alias(#function), visibility("default")))
+#define EXPORT(X) EXPORT_##X
+
+namespace sluice {
+
+/// Host calls communicate or touch buffers: whatever is under guard comes first (page-guard rules 1 and 9). They may block, and
+/// then peers must get their answers from the helper thread.
+inline void settle_before_host() {
+  if (Engine::anything_released()) [[unlikely]]
+    engine().settle_all();
+  if (engaged() && !Engine::prepared_for_host_call()) [[unlikely]]
+    engine().prepare_for_host_call();
+}
+
+}  // namespace sluice

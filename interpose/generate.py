@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Generates what follows from the list of calls (calls.def) and the host's prototypes (mpi.h).
+
+  host_table.inc   the members of HostTable, one typed function pointer for every call of the list
+  host_names.inc   their names, for the look-up
+  exports.hpp      EXPORT(X): the exported entry points of a CARRIED call, put behind its body
+  settled.cpp      the entry points and bodies of every other call
+  exports.map      the version script: nothing else leaves the library
+
+Usage: generate.py calls.def output-directory compiler [compiler arguments that find mpi.h]
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+CALL = re.compile(r"^([A-Z_]+)\((\w+)\)$")
+PROTOTYPE = re.compile(r"\bint\s+(MPI_\w+)\s*\(([^()]*)\)|\b(MPI_\w+)\s+(MPI_\w+)\s*\(([^()]*)\)")
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+
+WITH_BODY = ("CARRIED", "ALWAYS")
+BODIES = {
+    "SETTLED": "return sluice::host().{name}({arguments});",
+    "STARTS": "return sluice::host_activity().started(sluice::host().{name}({arguments}), {last});",
+    "BEGINS": "return sluice::host_activity().begun(sluice::host().{name}({arguments}));",
+    "ENDS": "return sluice::host_activity().ended(sluice::host().{name}({arguments}));",
+    "MAKES_COMM": "return sluice::adopt_new(sluice::host().{name}({arguments}), {last});",
+}
+
+
+def read_list(path):
+    calls = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("//"):
+            continue
+        match = CALL.match(line)
+        if not match or match[1] not in {*BODIES, *WITH_BODY, "USED", "LIBC"}:
+            sys.exit(f"{path}:{number}: not understood: {line}")
+        calls.append((match[1], match[2]))
+    names = [name for _, name in calls]
+    for name in {name for name in names if names.count(name) > 1}:
+        sys.exit(f"{path}: {name} is listed twice")
+    return calls
+
+
+def read_prototypes(compiler):
+    command = [*compiler, "-E", "-P", "-x", "c", "-include", "mpi.h", "/dev/null"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    text = " ".join(ATTRIBUTE.sub(" ", text).split())
+    prototypes = {}
+    for match in PROTOTYPE.finditer(text):
+        result, name, parameters = ("int", match[1], match[2]) if match[1] else (match[3], match[4], match[5])
+        prototypes[name] = (result, [p.strip() for p in parameters.split(",") if p.strip() != "void"])
+    return prototypes
+
+
+def argument(parameter):
+    return re.search(r"(\w+)\s*(?:\[\d*\]\s*)*$", parameter)[1]
+
+
+class Call:
+    def __init__(self, kind, name, prototypes):
+        if f"MPI_{name}" not in prototypes:
+            sys.exit(f"MPI_{name} has no prototype in mpi.h")
+        self.kind, self.name = kind, name
+        self.result, self.parameters = prototypes[f"MPI_{name}"]
+        self.arguments = [argument(p) for p in self.parameters]
+
+    def entry(self, body):
+        """The definition of MPI_X with PMPI_X as its alias."""
+        return (f"extern \"C\" SLUICE_EXPORTED {self.result} MPI_{self.name}({', '.join(self.parameters)}) {{ {body} }} "
+                f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
+
+    def carried(self):
+        passed = ", ".join(self.arguments)
+        site = f"sluice::CallSite{{reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), \"MPI_{self.name}\"}}"
+        aside = f"if (!sluice::engaged()) [[unlikely]] return sluice::host().{self.name}({passed}); "
+        body = f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
+        return self.entry(body if self.kind == "ALWAYS" else aside + body)
+
+    def generated(self):
+        body = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments), last=self.arguments[-1])
+        return self.entry("sluice::settle_before_host(); " + body)
+
+
+def main():
+    listing, output, *compiler = sys.argv[1:]
+    output = pathlib.Path(output)
+    prototypes = read_prototypes(compiler)
+    listed = read_list(pathlib.Path(listing))
+    calls = [Call(kind, name, prototypes) for kind, name in listed if kind != "LIBC"]
+    libc = [name for kind, name in listed if kind == "LIBC"]
+    exported = [call for call in calls if call.kind != "USED"]
+
+    def write(name, lines):
+        (output / name).write_text("\n".join(lines) + "\n")
+
+    write("host_table.inc", [f"decltype(&::MPI_{call.name}) {call.name};" for call in calls])
+    write("host_names.inc", [f"\"PMPI_{call.name}\"," for call in calls])
+    write("exports.hpp", ["#pragma once", "#include \"interpose/entry.hpp\""] +
+          [f"#define EXPORT_{call.name} {call.carried()}" for call in exported if call.kind in WITH_BODY])
+    write("settled.cpp", ["#include \"interpose/entry.hpp\"", "#include \"interpose/communicators.hpp\""] +
+          [call.generated() for call in exported if call.kind not in WITH_BODY])
+    write("exports.map", ["{", "  global:"] + [f"    MPI_{c.name}; PMPI_{c.name};" for c in exported] +
+          [f"    {name};" for name in libc] +
+          ["  local: *;", "};"])
+
+
+main()

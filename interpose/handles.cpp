@@ -1,0 +1,137 @@
+#include "interpose/handles.hpp"
+
+#include <mutex>
+
+#include "interpose/entry.hpp"
+#include "interpose/handle_table.hpp"
+#include "interpose/spin_lock.hpp"
+
+namespace sluice {
+namespace {
+
+constinit HandleTable<Handle> handles;
+constinit SpinLock unused_lock;
+constinit Handle* unused = nullptr;  // belongs to unused_lock
+
+/// The host asks for nothing of this as long as the request is never completed.
+int ignore_query(void*, MPI_Status*) { return MPI_SUCCESS; }
+int ignore_free(void*) { return MPI_SUCCESS; }
+int ignore_cancel(void*, int) { return MPI_SUCCESS; }
+
+Handle* make_handle() {
+  auto handle = std::make_unique<Handle>();
+  if (host().Grequest_start(ignore_query, ignore_free, ignore_cancel, nullptr, &handle->request) != MPI_SUCCESS) std::abort();
+  handles.insert(handle->request, handle.get());
+  return handle.release();
+}
+
+Handle& take_handle(Handle::Kind kind, bool receives, Communicator* communicator) {
+  Handle* handle = nullptr;
+  {
+    const std::scoped_lock guard(unused_lock);
+    handle = unused;
+    if (handle) unused = handle->next_unused;
+  }
+  if (!handle) handle = make_handle();
+  handle->kind = kind;
+  handle->receives = receives;
+  handle->communicator = communicator;
+  return *handle;
+}
+
+void give_back(Handle& handle) {
+  handle.kind = Handle::Kind::unused;
+  handle.started = false;
+  handle.active = nullptr;
+  handle.operation.reset();
+  const std::scoped_lock guard(unused_lock);
+  handle.next_unused = unused;
+  unused = &handle;
+}
+
+Handle& make_instant(bool receives, const Outcome& outcome) {
+  Handle& handle = take_handle(Handle::Kind::instant, receives, nullptr);
+  handle.outcome = outcome;
+  return handle;
+}
+
+Handle& completed_send() {
+  static Handle& handle = make_instant(false, no_process_outcome);
+  return handle;
+}
+
+Handle& completed_no_process_receive() {
+  static Handle& handle = make_instant(true, no_process_outcome);
+  return handle;
+}
+
+/// What the status shows. Of a send and of a cancelled receive MPI leaves source and tag open; these are the host's choices.
+Outcome visible(const Handle& handle, const Outcome& outcome) {
+  if (handle.receives && !outcome.cancelled) return outcome;
+  Outcome shown = handle.receives ? empty_outcome : no_process_outcome;
+  shown.failure = outcome.failure;
+  shown.cancelled = outcome.cancelled;
+  return shown;
+}
+
+MPI_Request handle_for_operation(Request* active, bool receives, Communicator& communicator) {
+  Handle& handle = take_handle(Handle::Kind::once, receives, &communicator);
+  handle.active = active;
+  return handle.request;
+}
+
+}  // namespace
+
+Handle* find_handle(MPI_Request request) {
+  Handle* handle = handles.find(request);
+  return handle && handle->kind != Handle::Kind::unused ? handle : nullptr;
+}
+
+MPI_Request handle_for_send(Request* send, Communicator& communicator) {
+  if (!send) return completed_send().request;
+  if (Engine::is_complete(*send)) {
+    engine().take(send);
+    return completed_send().request;
+  }
+  return handle_for_operation(send, false, communicator);
+}
+
+MPI_Request handle_for_receive(Request* receive, Communicator& communicator) {
+  return handle_for_operation(receive, true, communicator);
+}
+
+MPI_Request handle_for_no_process(bool receives) {
+  return (receives ? completed_no_process_receive() : completed_send()).request;
+}
+
+MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, Communicator& communicator) {
+  Handle& handle = take_handle(Handle::Kind::persistent, operation->receives, &communicator);
+  handle.operation = std::move(operation);
+  return handle.request;
+}
+
+Outcome peek(const Handle& handle) {
+  if (handle.is_inactive()) return empty_outcome;
+  return visible(handle, handle.active ? Engine::peek(*handle.active) : handle.outcome);
+}
+
+Outcome finish(Handle& handle, MPI_Request& slot) {
+  if (handle.is_inactive()) return empty_outcome;
+  const Outcome outcome = visible(handle, handle.active ? engine().take(handle.active) : handle.outcome);
+  if (handle.kind == Handle::Kind::persistent) {
+    handle.active = nullptr;
+    handle.started = false;
+    return outcome;
+  }
+  slot = predefined().request_null;
+  if (handle.kind == Handle::Kind::once) give_back(handle);
+  return outcome;
+}
+
+void discard(Handle& handle, MPI_Request& slot) {
+  if (handle.active) engine().detach(handle.active);
+  if (handle.kind != Handle::Kind::instant) give_back(handle);
+  slot = predefined().request_null;
+}
+
+}  // namespace sluice

@@ -1,0 +1,66 @@
+// The request handles that the application holds: genuine generalized requests of the host, so that host code which Sluice does
+// not see (the Fortran layers, a tool) can read them. They are pooled, never completed, and each names a Handle.
+//
+// Operations that are complete when their call returns (small sends, MPI_PROC_NULL) share one handle each: nothing
+// distinguishes two completed sends.
+//
+// Threading: look-up is lock-free; a handle belongs to the thread that completes or starts it, as MPI demands.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "interpose/communicators.hpp"
+#include "interpose/status.hpp"
+#include "runtime/engine.hpp"
+
+namespace sluice {
+
+/// What MPI_Send_init and its kin describe.
+struct PersistentOperation {
+  bool receives = false;
+  bool no_process = false;  // MPI_PROC_NULL
+  SendMode mode{};
+  Rank rank{};
+  Tag tag{};
+  UserBuffer buffer;
+  ByteRange span;
+};
+
+struct Handle {
+  enum class Kind : unsigned char { unused, once, persistent, instant };
+
+  MPI_Request request{};
+  Kind kind = Kind::unused;
+  bool receives = false;
+  bool started = false;       // persistent: active
+  Request* active = nullptr;  // nullptr: complete, `outcome` holds
+  Outcome outcome;
+  Communicator* communicator = nullptr;
+  std::unique_ptr<PersistentOperation> operation;
+  Handle* next_unused = nullptr;
+
+  [[nodiscard]] bool is_inactive() const { return kind == Kind::persistent && !started; }
+  [[nodiscard]] bool is_complete() const { return !active || Engine::is_complete(*active); }
+};
+
+/// nullptr for requests of the host and for null requests.
+Handle* find_handle(MPI_Request request);
+
+/// A handle for an operation in progress, or the shared one when it is complete (`send` may then be null).
+MPI_Request handle_for_send(Request* send, Communicator& communicator);
+MPI_Request handle_for_receive(Request* receive, Communicator& communicator);
+/// A completed operation with MPI_PROC_NULL.
+MPI_Request handle_for_no_process(bool receives);
+MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, Communicator& communicator);
+
+/// The outcome without consequences for the handle; it must be complete.
+Outcome peek(const Handle& handle);
+/// Takes the outcome of a handle that is complete or released; `slot`, the application's variable, becomes null unless
+/// persistent.
+Outcome finish(Handle& handle, MPI_Request& slot);
+/// Returns the handle to the pool; what it names goes on in the background.
+void discard(Handle& handle, MPI_Request& slot);
+
+}  // namespace sluice

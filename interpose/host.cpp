@@ -1,0 +1,97 @@
+#include "interpose/host.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+namespace sluice {
+namespace detail {
+
+constinit HostTable host_table{};
+constinit Predefined predefined_objects{};
+constinit std::atomic<bool> host_resolved{false};
+
+}  // namespace detail
+
+namespace {
+
+constexpr std::array host_names = {
+#include "host_names.inc"
+};
+static_assert(sizeof(HostTable) == host_names.size() * sizeof(void*));
+
+/// Where libmpi came in by dlopen with local scope (a Python module), RTLD_NEXT does not see it.
+void* loaded_libmpi() {
+  static void* const library = [] {
+    void* found = dlopen("libmpi.so.40", RTLD_NOLOAD | RTLD_LAZY);
+    return found ? found : dlopen("libmpi.so", RTLD_NOLOAD | RTLD_LAZY);
+  }();
+  return library;
+}
+
+/// The host's own function, behind Sluice's in the search order.
+void* host_function(const char* name) {
+  if (void* found = dlsym(RTLD_NEXT, name)) return found;
+  void* const library = loaded_libmpi();
+  return library ? dlsym(library, name) : nullptr;
+}
+
+int missing_call() {
+  std::fputs("sluice: this process calls MPI, but no MPI library that has the called function is loaded\n", stderr);
+  std::abort();
+}
+
+template <typename Object>
+void find(Object& object, const char* name) {
+  object = static_cast<Object>(host_symbol(name));
+}
+
+void find_predefined(Predefined& objects) {
+  find(objects.comm_world, "ompi_mpi_comm_world");
+  find(objects.comm_self, "ompi_mpi_comm_self");
+  find(objects.comm_null, "ompi_mpi_comm_null");
+  find(objects.group_null, "ompi_mpi_group_null");
+  find(objects.request_null, "ompi_request_null");
+  find(objects.message_null, "ompi_message_null");
+  find(objects.message_no_proc, "ompi_message_no_proc");
+  find(objects.datatype_null, "ompi_mpi_datatype_null");
+  find(objects.byte, "ompi_mpi_byte");
+  find(objects.packed, "ompi_mpi_packed");
+  find(objects.integer, "ompi_mpi_int");
+  find(objects.uint64, "ompi_mpi_uint64_t");
+  find(objects.info_null, "ompi_mpi_info_null");
+  find(objects.max, "ompi_mpi_op_max");
+  find(objects.sum, "ompi_mpi_op_sum");
+  find(objects.errors_are_fatal, "ompi_mpi_errors_are_fatal");
+  find(objects.errors_return, "ompi_mpi_errors_return");
+}
+
+void resolve_everything() {
+  auto* pointers = reinterpret_cast<void**>(&detail::host_table);
+  for (std::size_t i = 0; i < host_names.size(); ++i) {
+    pointers[i] = host_function(host_names[i]);
+    if (!pointers[i]) pointers[i] = reinterpret_cast<void*>(&missing_call);
+  }
+  find_predefined(detail::predefined_objects);
+  detail::host_resolved.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+void detail::resolve_host() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, resolve_everything);
+}
+
+/// Data is looked up from the start of the search order: a program that is not position-independent, or was linked as if it were
+/// not, holds the host's objects itself (copy relocation), and libmpi uses those.
+void* host_symbol(const char* name) {
+  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
+  void* const library = loaded_libmpi();
+  return library ? dlsym(library, name) : nullptr;
+}
+
+}  // namespace sluice

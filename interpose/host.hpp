@@ -1,0 +1,52 @@
+// The host MPI's own functions and predefined objects, found at run time: the library is not linked against libmpi.
+//
+// The look-up happens on the first use, so that the library is inert in a process that never calls MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+namespace sluice {
+
+/// One typed pointer for each call of calls.def, to the PMPI_ function of the next library.
+struct HostTable {
+#include "host_table.inc"
+};
+
+/// Addresses of the host's predefined objects. The macros of mpi.h (MPI_COMM_WORLD, ...) must not be used in this
+/// directory: they are undefined data symbols, which a process without libmpi could not resolve.
+struct Predefined {
+  MPI_Comm comm_world, comm_self, comm_null;
+  MPI_Group group_null;
+  MPI_Request request_null;
+  MPI_Message message_null, message_no_proc;
+  MPI_Datatype datatype_null, byte, packed, integer, uint64;
+  MPI_Info info_null;
+  MPI_Op max, sum;
+  MPI_Errhandler errors_are_fatal, errors_return;
+};
+
+namespace detail {
+extern HostTable host_table;
+extern Predefined predefined_objects;
+extern std::atomic<bool> host_resolved;
+void resolve_host();
+}  // namespace detail
+
+inline const HostTable& host() {
+  if (!detail::host_resolved.load(std::memory_order_acquire)) [[unlikely]]
+    detail::resolve_host();
+  return detail::host_table;
+}
+
+inline const Predefined& predefined() {
+  if (!detail::host_resolved.load(std::memory_order_acquire)) [[unlikely]]
+    detail::resolve_host();
+  return detail::predefined_objects;
+}
+
+/// Address of any data symbol of the host; nullptr when it has none of that name.
+void* host_symbol(const char* name);
+
+}  // namespace sluice

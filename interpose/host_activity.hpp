@@ -1,0 +1,39 @@
+// What of the host's may be outstanding. While something is, waiting in Sluice must progress the host too, and no receive is
+// released: a peer may be waiting for a host operation that only this process's calls drive.
+//
+// Counted: nonblocking operations from their start until a completion call returns their request as null, persistent ones while
+// active, windows and split file operations while open. A request that was freed unfinished counts until MPI_Finalize.
+// Threading: any thread.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+
+namespace sluice {
+
+class HostActivity {
+ public:
+  [[nodiscard]] bool outstanding() const { return count_.load(std::memory_order_relaxed) != 0; }
+
+  /// `code` is the host's answer to the call that made `request`; returned unchanged, as by all functions here.
+  int started(int code, const MPI_Request* request);
+  int begun(int code);
+  int ended(int code);
+
+  /// A persistent request of the host's was started.
+  void persistent_started(MPI_Request request);
+  /// A completion call left `after` where the application had `before`, a request of the host's that it reported complete.
+  void completed(MPI_Request before, MPI_Request after);
+
+ private:
+  std::atomic<std::size_t> count_{0};
+};
+
+HostActivity& host_activity();
+
+/// One cheap call that lets the host progress.
+void progress_host();
+
+}  // namespace sluice

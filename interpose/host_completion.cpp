@@ -1,0 +1,147 @@
+#include "interpose/host_completion.hpp"
+
+#include "interpose/entry.hpp"
+
+namespace sluice {
+namespace {
+
+/// Runs a host call over `requests`, and tells the activity count which of them it completed: those that it made null, and
+/// persistent ones when `all_done`.
+template <typename HostCall>
+int tracked(int count, MPI_Request requests[], HostCall host_call) {
+  if (!host_activity().outstanding()) return host_call();
+  const auto size = static_cast<std::size_t>(count);
+  SmallArray<MPI_Request> before(size);
+  for (std::size_t i = 0; i < size; ++i) before[i] = requests[i];
+  const int code = host_call();
+  for (std::size_t i = 0; i < size; ++i) {
+    if (before[i] != requests[i]) host_activity().completed(before[i], requests[i]);
+  }
+  return code;
+}
+
+/// A persistent request that is complete stays where it is.
+void persistent_completed(MPI_Request request) {
+  if (request != predefined().request_null) host_activity().completed(request, request);
+}
+
+}  // namespace
+
+int host_wait(MPI_Request* request, MPI_Status* status) {
+  if (!request) return host().Wait(request, status);
+  const int code = tracked(1, request, [&] { return host().Wait(request, status); });
+  persistent_completed(*request);
+  return code;
+}
+
+int host_test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (!request || !flag) return host().Test(request, flag, status);
+  const int code = tracked(1, request, [&] { return host().Test(request, flag, status); });
+  if (*flag) persistent_completed(*request);
+  return code;
+}
+
+int host_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  const int code = tracked(count, requests, [&] { return host().Waitall(count, requests, statuses); });
+  for (int i = 0; i < count; ++i) persistent_completed(requests[i]);
+  return code;
+}
+
+int host_test_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  const int code = tracked(count, requests, [&] { return host().Testall(count, requests, flag, statuses); });
+  for (int i = 0; *flag && i < count; ++i) persistent_completed(requests[i]);
+  return code;
+}
+
+int host_wait_any(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  const int code = tracked(count, requests, [&] { return host().Waitany(count, requests, index, status); });
+  if (*index != MPI_UNDEFINED) persistent_completed(requests[*index]);
+  return code;
+}
+
+int host_test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  const int code = tracked(count, requests, [&] { return host().Testany(count, requests, index, flag, status); });
+  if (*flag && *index != MPI_UNDEFINED) persistent_completed(requests[*index]);
+  return code;
+}
+
+int host_wait_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  const int code = tracked(count, requests, [&] { return host().Waitsome(count, requests, completed, indices, statuses); });
+  for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) persistent_completed(requests[indices[i]]);
+  return code;
+}
+
+int host_test_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  const int code = tracked(count, requests, [&] { return host().Testsome(count, requests, completed, indices, statuses); });
+  for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) persistent_completed(requests[indices[i]]);
+  return code;
+}
+
+HostPart::HostPart(RequestArray& array, MPI_Status* statuses) : array_(array), statuses_(statuses), done_(array.hosts() == 0) {}
+
+bool HostPart::test_all() {
+  if (done_) return true;
+  const std::size_t count = array_.hosts();
+  SmallArray<MPI_Status> own(statuses_ == MPI_STATUSES_IGNORE ? 0 : count);
+  int flag = 0;
+  MPI_Status* target = statuses_ == MPI_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : own.data();
+  code_ = host().Testall(static_cast<int>(count), array_.host_requests(), &flag, target);
+  done_ = flag || code_ != MPI_SUCCESS;
+  for (std::size_t i = 0; done_ && i < count; ++i) {
+    if (target != MPI_STATUSES_IGNORE) statuses_[array_.host_index(i)] = own[i];
+    array_.host_completed(i);
+  }
+  return done_;
+}
+
+bool HostPart::test_any(int* index, MPI_Status* status) {
+  if (inactive_) return false;
+  int flag = 0;
+  int found = MPI_UNDEFINED;
+  MPI_Status own{};
+  code_ = host().Testany(static_cast<int>(array_.hosts()), array_.host_requests(), &found, &flag, &own);
+  inactive_ = flag && found == MPI_UNDEFINED && code_ == MPI_SUCCESS;
+  if (found == MPI_UNDEFINED) return code_ != MPI_SUCCESS;
+  if (status != MPI_STATUS_IGNORE) {
+    own.MPI_ERROR = status->MPI_ERROR;
+    *status = own;
+  }
+  array_.host_completed(static_cast<std::size_t>(found));
+  *index = static_cast<int>(array_.host_index(static_cast<std::size_t>(found)));
+  return true;
+}
+
+std::size_t HostPart::test_some(int indices[], MPI_Status statuses[]) {
+  if (inactive_ || array_.hosts() == 0) return 0;
+  int completed = 0;
+  code_ = host().Testsome(static_cast<int>(array_.hosts()), array_.host_requests(), &completed, indices, statuses);
+  inactive_ = completed == MPI_UNDEFINED;
+  if (completed == MPI_UNDEFINED || completed < 0) return 0;
+  for (int i = 0; i < completed; ++i) {
+    const auto own_index = static_cast<std::size_t>(indices[i]);
+    array_.host_completed(own_index);
+    indices[i] = static_cast<int>(array_.host_index(own_index));
+  }
+  return static_cast<std::size_t>(completed);
+}
+
+SomeCompletion::SomeCompletion(RequestArray& array, int indices[], MPI_Status statuses[], const char* function)
+    : array_(array), indices_(indices), statuses_(statuses), part_(array, statuses), completion_(function) {}
+
+bool SomeCompletion::collect() {
+  for (std::size_t i = 0; i < array_.size(); ++i) {
+    Handle* handle = array_.handle(i);
+    if (!handle || !handle->is_complete()) continue;
+    completion_.finish(*handle, array_.slot(i), status_at(statuses_, found_));
+    indices_[found_++] = static_cast<int>(i);
+  }
+  found_ += part_.test_some(indices_ + found_, statuses_ == MPI_STATUSES_IGNORE ? statuses_ : statuses_ + found_);
+  return found_ != 0;
+}
+
+int SomeCompletion::conclude(int* completed) {
+  *completed = found_ == 0 && exhausted() ? MPI_UNDEFINED : static_cast<int>(found_);
+  return completion_.conclude(part_.code());
+}
+
+}  // namespace sluice

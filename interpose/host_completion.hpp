@@ -1,0 +1,63 @@
+// The host's side of completion calls: whole calls when only the host is concerned, and its part of a mixed array.
+#pragma once
+
+#include "interpose/completion.hpp"
+#include "interpose/request_array.hpp"
+
+namespace sluice {
+
+int host_wait(MPI_Request* request, MPI_Status* status);
+int host_test(MPI_Request* request, int* flag, MPI_Status* status);
+int host_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]);
+int host_test_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]);
+int host_wait_any(int count, MPI_Request requests[], int* index, MPI_Status* status);
+int host_test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
+int host_wait_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]);
+int host_test_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]);
+
+/// The host's requests of a mixed array. Each function completes what it can and writes requests and statuses back.
+class HostPart {
+ public:
+  /// `statuses`: the application's, for test_all; may be MPI_STATUSES_IGNORE.
+  HostPart(RequestArray& array, MPI_Status* statuses);
+
+  /// True once all are complete; then the host is not asked again.
+  bool test_all();
+  /// True when one was complete: `index` is its place in the application's array.
+  bool test_any(int* index, MPI_Status* status);
+  /// Appends what is complete; returns how many.
+  std::size_t test_some(int indices[], MPI_Status statuses[]);
+
+  /// The host has found none of its requests active.
+  [[nodiscard]] bool inactive() const { return inactive_; }
+  /// The host's answer to the last call that completed something.
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  RequestArray& array_;
+  MPI_Status* statuses_;
+  bool done_ = false;
+  bool inactive_ = false;
+  int code_ = MPI_SUCCESS;
+};
+
+/// MPI_Waitsome and MPI_Testsome over Sluice's requests and the host's.
+class SomeCompletion {
+ public:
+  SomeCompletion(RequestArray& array, int indices[], MPI_Status statuses[], const char* function);
+  /// Completes everything that is complete now; true when that was anything.
+  bool collect();
+  /// Nothing is active, so nothing will ever complete.
+  [[nodiscard]] bool exhausted() const { return array_.ours() == 0 && part_.inactive(); }
+  int conclude(int* completed);
+
+ private:
+  RequestArray& array_;
+  int* indices_;
+  MPI_Status* statuses_;
+  HostPart part_;
+  ArrayCompletion completion_;
+  std::size_t found_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,86 @@
+#include "interpose/job_check.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string_view>
+
+#include "interpose/host.hpp"
+
+namespace sluice {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds patience{10};
+constexpr useconds_t poll_interval_us = 50;
+
+/// Below the largest tag that MPI guarantees, and unlikely to be used: the application cannot have sent anything yet anyway.
+constexpr int greeting_tag = 32749;
+
+struct Greeting {
+  std::uint64_t version = 1;  // changes with everything that two ranks must agree on
+  std::uint64_t transports = 0;
+};
+
+/// FNV-1a: the same in every process, which std::hash need not be.
+std::uint64_t stable_hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
+  return hash;
+}
+
+[[noreturn]] void abort_job() {
+  host().Abort(predefined().comm_world, 1);
+  _exit(1);
+}
+
+void wait_for_greeting(std::array<MPI_Request, 2>& requests, int rank, int silent) {
+  const auto deadline = steady_clock::now() + patience;
+  for (int done = 0; !done;) {
+    host().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done) return;
+    if (steady_clock::now() > deadline) {
+      std::fprintf(stderr,
+                   "sluice: rank %d: rank %d has not loaded libsluice.so, or has SLUICE_ENABLE=0; every rank of a job needs the "
+                   "same LD_PRELOAD and SLUICE_ENABLE\n",
+                   rank, silent);
+      abort_job();
+    }
+    usleep(poll_interval_us);
+  }
+}
+
+}  // namespace
+
+void check_job(const Config& config) {
+  const MPI_Comm world = predefined().comm_world;
+  int rank = 0;
+  int size = 0;
+  host().Comm_rank(world, &rank);
+  host().Comm_size(world, &size);
+  if (size == 1) return;
+  const int previous = (rank + size - 1) % size;
+  const Greeting own{.transports = stable_hash(config.transports)};
+  Greeting greeting{};
+  std::array<MPI_Request, 2> requests{};
+  const MPI_Datatype byte = predefined().byte;
+  host().Irecv(&greeting, sizeof greeting, byte, previous, greeting_tag, world, &requests[0]);
+  host().Isend(&own, sizeof own, byte, (rank + 1) % size, greeting_tag, world, &requests[1]);
+  wait_for_greeting(requests, rank, previous);
+  if (greeting.version != own.version) {
+    std::fprintf(stderr, "sluice: rank %d: rank %d has loaded another version of libsluice.so\n", rank, previous);
+    abort_job();
+  }
+  if (greeting.transports != own.transports) {
+    std::fprintf(stderr, "sluice: rank %d: SLUICE_TRANSPORTS=%s here, but not on rank %d\n", rank, config.transports.c_str(),
+                 previous);
+    abort_job();
+  }
+}
+
+}  // namespace sluice

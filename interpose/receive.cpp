@@ -1,0 +1,48 @@
+// Blocking and nonblocking receives.
+#include "interpose/errors.hpp"
+#include "interpose/handles.hpp"
+#include "interpose/operation_arguments.hpp"
+
+namespace sluice::calls {
+namespace {
+
+int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  const ReceiveArguments receive(address, count, type, from, tag, comm);
+  if (!receive.carried()) [[unlikely]] {
+    settle_before_host();
+    return host().Recv(address, count, type, from, tag, comm, status);
+  }
+  receive.buffer().settle();
+  Communicator& communicator = receive.communicator();
+  Context& context = *communicator.context;
+  const Outcome outcome = receive.buffer().simple()
+                              ? engine().receive(context, receive.from(), receive.tag(), address, receive.buffer().bytes(), site)
+                              : engine().receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site);
+  fill_status(status, outcome);
+  return conclude(outcome, communicator, site.function);
+}
+
+int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+  const ReceiveArguments receive(address, count, type, from, tag, comm);
+  if (!request || !receive.carried()) [[unlikely]] {
+    if (request && receive.from_no_process()) {
+      *request = handle_for_no_process(true);
+      return MPI_SUCCESS;
+    }
+    settle_before_host();
+    return host_activity().started(host().Irecv(address, count, type, from, tag, comm, request), request);
+  }
+  receive.buffer().settle();
+  Communicator& communicator = receive.communicator();
+  const UserBuffer buffer = receive.buffer().user_buffer();
+  Request* started = engine().start_receive(*communicator.context, receive.from(), receive.tag(), buffer, site);
+  *request = handle_for_receive(started, communicator);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace sluice::calls
+
+#include "exports.hpp"
+EXPORT(Recv)
+EXPORT(Irecv)

@@ -1,0 +1,256 @@
+#include "interpose/session.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "interpose/communicators.hpp"
+#include "interpose/datatypes.hpp"
+#include "interpose/entry.hpp"
+#include "interpose/fork.hpp"
+#include "interpose/job_check.hpp"
+#include "interpose/summary.hpp"
+#include "runtime/alias_arena.hpp"
+#include "shmem/transport.hpp"
+
+namespace sluice {
+namespace detail {
+
+constinit std::atomic<bool> engaged{false};
+constinit Engine* engine = nullptr;
+
+}  // namespace detail
+
+namespace {
+
+constinit Session* the_session = nullptr;
+
+constexpr std::chrono::seconds connect_limit{30};
+
+/// Prints every error; the job ends.
+void abort_job(const std::vector<std::string>& errors) {
+  for (const auto& error : errors) std::fprintf(stderr, "sluice: %s\n", error.c_str());
+  host().Abort(predefined().comm_world, 1);
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  host().Comm_size(comm, &size);
+  return size;
+}
+
+int tag_limit_of_host() {
+  int* limit = nullptr;
+  int found = 0;
+  host().Comm_get_attr(predefined().comm_world, MPI_TAG_UB, &limit, &found);
+  constexpr int guaranteed = 32767;
+  return found ? *limit : guaranteed;
+}
+
+/// Blocks and protections may use a part of the mappings that the kernel grants a process; the rest is the application's (rule
+/// 13).
+std::size_t map_budget() {
+  constexpr std::size_t kernel_default = 65530;
+  constexpr std::size_t share = 4;
+  std::size_t limit = kernel_default;
+  if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "r")) {
+    if (std::fscanf(file, "%zu", &limit) != 1) limit = kernel_default;
+    std::fclose(file);
+  }
+  return limit / share;
+}
+
+/// The first process of the node invents it.
+std::string job_key(MPI_Comm node) {
+  std::array<std::uint64_t, 2> key{};
+  if (rank_in(node) == 0 && getrandom(key.data(), sizeof key, 0) < 0) key[0] = static_cast<std::uint64_t>(getpid());
+  host().Bcast(key.data(), static_cast<int>(key.size()), predefined().uint64, 0, node);
+  return std::to_string(key[0]) + "-" + std::to_string(key[1]);
+}
+
+/// Runs one step of the start on every rank; the empty string when all succeeded, otherwise why not, on the lowest rank that
+/// failed (the others get a reference to it).
+template <typename Step>
+std::string together(MPI_Comm comm, Step step) {
+  std::string failure;
+  try {
+    step();
+  } catch (const std::exception& error) {
+    failure = error.what();
+    if (failure.empty()) failure = "unknown cause";
+  }
+  const int size = size_of(comm);
+  const int rank = rank_in(comm);
+  int mine = failure.empty() ? 0 : size - rank;
+  int highest = 0;
+  host().Allreduce(&mine, &highest, 1, predefined().integer, predefined().max, comm);
+  if (highest == 0) return {};
+  return highest == mine ? failure : "rank " + std::to_string(size - highest) + " failed";
+}
+
+}  // namespace
+
+Session& session() { return *the_session; }
+
+Session::Session(const Config& config)
+    : config_(config),
+      world_rank_(rank_in(predefined().comm_world)),
+      world_size_(size_of(predefined().comm_world)),
+      tag_limit_(tag_limit_of_host()),
+      world_comm_(predefined().comm_null),
+      node_comm_(predefined().comm_null),
+      quiet_comm_(predefined().comm_null) {}
+
+Session::~Session() = default;
+
+void Session::open() {
+  const ParsedConfig parsed = parse_config(environ);
+  if (!parsed.errors.empty()) return abort_job(parsed.errors);
+  if (!parsed.config.enable) return;
+  check_job(parsed.config);
+
+  auto* made = new Session(parsed.config);
+  the_session = made;
+  if (made->world_rank_ == 0) {
+    for (const auto& warning : parsed.warnings) std::fprintf(stderr, "sluice: warning: %s\n", warning.c_str());
+  }
+  std::string why_not;
+  if (!made->start(why_not)) {
+    // The lowest rank that failed knows the cause; the others only know which rank that is.
+    if (!why_not.starts_with("rank ")) {
+      std::fprintf(stderr, "sluice: warning: rank %d: %s; the host MPI carries everything\n", made->world_rank_, why_not.c_str());
+    }
+    made->free_communicators();
+    the_session = nullptr;
+    delete made;
+    return;
+  }
+  made->describe();
+}
+
+bool Session::start(std::string& why_not) {
+  find_neighbours();
+  why_not = together(world_comm_, [this] {
+    arena_ = std::make_unique<AliasArena>(map_budget());
+    bootstrap();
+  });
+  if (why_not.empty()) why_not = together(world_comm_, [this] { make_engine(); });
+  if (!why_not.empty()) return false;
+  open_datatypes();
+  install_fork_handlers();
+  detail::engine = engine_.get();
+  detail::engaged.store(true, std::memory_order_release);
+  // A process that ends without MPI_Finalize must not do so ahead of a message that it would still be waiting for (rule 1).
+  std::atexit([] {
+    if (engaged()) engine().settle_all();
+  });
+  adopt_predefined();
+  return true;
+}
+
+void Session::find_neighbours() {
+  const Predefined& objects = predefined();
+  host().Comm_dup(objects.comm_world, &world_comm_);
+  host().Comm_dup(objects.comm_self, &quiet_comm_);
+  host().Comm_split_type(world_comm_, MPI_COMM_TYPE_SHARED, world_rank_, objects.info_null, &node_comm_);
+  node_ranks_.resize(static_cast<std::size_t>(size_of(node_comm_)));
+  host().Allgather(&world_rank_, 1, objects.integer, node_ranks_.data(), 1, objects.integer, node_comm_);
+  reachable_.resize(static_cast<std::size_t>(world_size_));
+  for (const int rank : node_ranks_) reachable_[static_cast<std::size_t>(rank)] = true;
+}
+
+/// Collective inside a node, and nothing that fails may keep others waiting: what can throw before the gathering is kept until
+/// after it.
+void Session::bootstrap() {
+  if (node_ranks_.size() == 1) return;
+  ShmemBootstrap::Options options;
+  options.self = Peer{world_rank_};
+  for (const int rank : node_ranks_) options.local.push_back(Peer{rank});
+  options.job = job_key(node_comm_);
+  options.alias_file = arena_->usable() ? arena_->descriptor() : -1;
+  options.deadline = std::chrono::steady_clock::now() + connect_limit;
+
+  std::unique_ptr<ShmemBootstrap> introduction;
+  std::string failure = together(node_comm_, [&] { introduction = std::make_unique<ShmemBootstrap>(std::move(options)); });
+  if (!failure.empty()) throw std::runtime_error(failure);
+  std::vector<ShmemAddress> addresses(node_ranks_.size());
+  const ShmemAddress own = introduction->address();
+  host().Allgather(&own, sizeof own, predefined().byte, addresses.data(), sizeof own, predefined().byte, node_comm_);
+  introduction->connect(addresses);
+  transport_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(config_.shmem_copy));
+}
+
+void Session::make_engine() {
+  Engine::Parts parts;
+  parts.self = Peer{world_rank_};
+  parts.job_size = static_cast<std::size_t>(world_size_);
+  parts.processes_on_node = node_ranks_.size();
+  int level = MPI_THREAD_MULTIPLE;
+  host().Query_thread(&level);
+  parts.concurrent_calls = level == MPI_THREAD_MULTIPLE;
+  parts.transport = transport_.get();
+  parts.arena = arena_.get();
+  parts.host = {.progress = progress_host, .outstanding = [] { return host_activity().outstanding(); }};
+  parts.config = config_;
+  engine_ = std::make_unique<Engine>(parts);
+}
+
+void Session::describe() const {
+  if (config_.verbose < 1 || world_rank_ != 0) return;
+  std::fprintf(stderr, "sluice: carries %d ranks, %zu on this node%s%s\n", world_size_, node_ranks_.size(),
+               arena_->usable() ? "" : "; no early release: ", arena_->refusal().c_str());
+}
+
+void Session::free_communicators() {
+  for (MPI_Comm* comm : {&node_comm_, &quiet_comm_, &world_comm_}) {
+    if (*comm != predefined().comm_null) host().Comm_free(comm);
+  }
+}
+
+void Session::announce_abort() {
+  if (!engaged()) return;
+  engine().expect_end();
+  if (session().transport_) session().transport_->leave();
+  // What the host says to its launcher now must not wait for a message that may never come.
+  detail::engaged.store(false, std::memory_order_release);
+}
+
+void Session::close() {
+  if (!engaged()) return;
+  engine().drain();
+  if (session().config_.summary) print_summary();
+  // Nobody leaves while a peer may still want to hear of it, or to reach into its memory.
+  host().Barrier(session().world_comm_);
+  detail::engaged.store(false, std::memory_order_release);
+  forget_all_communicators();
+  close_datatypes();
+  detail::engine = nullptr;
+  Session* closing = the_session;
+  if (closing->transport_) closing->transport_->leave();
+  closing->engine_.reset();
+  closing->transport_.reset();
+  closing->arena_.reset();
+  closing->free_communicators();
+  the_session = nullptr;
+  delete closing;
+}
+
+void Session::abandon() {
+  detail::engaged.store(false, std::memory_order_relaxed);
+  arena_->child_after_fork();
+  engine_->abandon();
+}
+
+}  // namespace sluice

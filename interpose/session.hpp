@@ -1,0 +1,88 @@
+// What exists between MPI_Init and MPI_Finalize: the engine, its transport and its memory, and the private communicators.
+//
+// A session is made only when every rank can have one; otherwise the host carries everything, on every rank. It is never
+// destroyed by exit handlers: an application that never calls MPI_Finalize leaves it as it is.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/config.hpp"
+#include "runtime/engine.hpp"
+
+namespace sluice {
+
+class AliasArena;
+class ShmemTransport;
+
+namespace detail {
+extern std::atomic<bool> engaged;
+extern Engine* engine;
+}  // namespace detail
+
+/// Sluice carries the calls of this process. Between MPI_Init and MPI_Finalize, unless disabled or impossible.
+inline bool engaged() { return detail::engaged.load(std::memory_order_relaxed); }
+
+/// Only while engaged.
+inline Engine& engine() { return *detail::engine; }
+
+class Session {
+ public:
+  /// Collective over all ranks, directly after the host's MPI_Init. Makes the session, or says why there is none.
+  static void open();
+  /// Collective over all ranks, directly before the host's MPI_Finalize. Nothing happens when not engaged.
+  static void close();
+  /// This process ends the job: peers need not report it as vanished.
+  static void announce_abort();
+
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] int world_rank() const { return world_rank_; }
+  [[nodiscard]] int world_size() const { return world_size_; }
+  [[nodiscard]] int tag_limit() const { return tag_limit_; }
+  /// A duplicate of MPI_COMM_WORLD for Sluice's own collectives.
+  [[nodiscard]] MPI_Comm world_comm() const { return world_comm_; }
+  /// A duplicate of MPI_COMM_SELF on which nothing ever happens.
+  [[nodiscard]] MPI_Comm quiet_comm() const { return quiet_comm_; }
+  /// The transports reach this process.
+  [[nodiscard]] bool reaches(int world_rank) const { return reachable_[static_cast<std::size_t>(world_rank)]; }
+  [[nodiscard]] AliasArena* arena() const { return arena_.get(); }
+  [[nodiscard]] const ShmemTransport* transport() const { return transport_.get(); }
+
+  /// In the child of a fork: everything is the host's, and nothing of the engine may be used.
+  void abandon();
+
+ private:
+  explicit Session(const Config& config);
+  void find_neighbours();
+  bool start(std::string& why_not);
+  void bootstrap();
+  void make_engine();
+  void describe() const;
+  void free_communicators();
+
+  Config config_;
+  int world_rank_ = 0;
+  int world_size_ = 0;
+  int tag_limit_ = 0;
+  MPI_Comm world_comm_;
+  MPI_Comm node_comm_;
+  MPI_Comm quiet_comm_;
+  std::vector<int> node_ranks_;  // world ranks of the processes on this node, in the order of node_comm_
+  std::vector<bool> reachable_;  // by world rank
+  std::unique_ptr<AliasArena> arena_;
+  std::unique_ptr<ShmemTransport> transport_;
+  std::unique_ptr<Engine> engine_;
+};
+
+/// Only while engaged, or inside Session::open.
+Session& session();
+
+}  // namespace sluice

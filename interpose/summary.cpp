@@ -1,0 +1,99 @@
+#include "interpose/summary.hpp"
+
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "interpose/entry.hpp"
+#include "runtime/alias_arena.hpp"
+#include "runtime/page_guard.hpp"
+#include "runtime/statistics.hpp"
+
+namespace sluice {
+namespace {
+
+struct Row {
+  std::string name;
+  std::uint64_t value = 0;
+  enum class Unit { count, bytes, nanoseconds } unit = Unit::count;
+  bool only_if_any = false;
+};
+
+void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
+  rows.push_back({"messages sent, eager", counts.eager_sends});
+  rows.push_back({"messages sent, rendezvous", counts.rendezvous_sends});
+  rows.push_back({"bytes sent", counts.bytes_sent, Row::Unit::bytes});
+  rows.push_back({"receives", counts.receives});
+  rows.push_back({"  written by the sender", counts.written});
+  rows.push_back({"  read by the receiver", counts.read});
+  rows.push_back({"  copied in and out", counts.streamed});
+}
+
+void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const PageGuard::Statistics& guard) {
+  rows.push_back({"receives released early", counts.released});
+  rows.push_back({"  before their message was known", counts.released_unmatched});
+  rows.push_back({"  touched at once", counts.touched_at_once});
+  rows.push_back({"time receives would have blocked", counts.blocked_ns, Row::Unit::nanoseconds});
+  rows.push_back({"time waited in calls", counts.waited_ns, Row::Unit::nanoseconds});
+  rows.push_back({"time waited on pages", guard.nanoseconds_waited, Row::Unit::nanoseconds});
+  rows.push_back({"faults on pages under guard", guard.faults});
+  rows.push_back({"sends held back", counts.held_sends});
+}
+
+std::vector<Row> collect() {
+  std::vector<Row> rows;
+  const EngineStatistics& counts = engine().statistics();
+  add_messages(rows, counts);
+  const PageGuard* guard = engine().guard();
+  add_releases(rows, counts, guard ? guard->statistics() : PageGuard::Statistics{});
+  const AliasArena::Statistics blocks = session().arena()->statistics();
+  rows.push_back({"alias blocks made", blocks.migrations});
+  rows.push_back({"bytes moved into them", blocks.bytes_migrated, Row::Unit::bytes});
+  for (std::size_t i = 0; i < counts.fallbacks.size(); ++i) {
+    rows.push_back(
+        {std::string("not released: ") + describe(static_cast<Fallback>(i)), counts.fallbacks[i], Row::Unit::count, true});
+  }
+  return rows;
+}
+
+void sum_over_ranks(std::vector<Row>& rows) {
+  std::vector<std::uint64_t> own;
+  for (const Row& row : rows) own.push_back(row.value);
+  std::vector<std::uint64_t> sums(own.size());
+  host().Reduce(own.data(), sums.data(), static_cast<int>(own.size()), predefined().uint64, predefined().sum, 0,
+                session().world_comm());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].value = sums[i];
+}
+
+void print(const Row& row) {
+  constexpr double ns_per_second = 1e9;
+  constexpr double mebibyte = 1024.0 * 1024.0;
+  const auto value = static_cast<double>(row.value);
+  switch (row.unit) {
+    case Row::Unit::count:
+      std::fprintf(stderr, "sluice:   %-52s %14" PRIu64 "\n", row.name.c_str(), row.value);
+      break;
+    case Row::Unit::bytes:
+      std::fprintf(stderr, "sluice:   %-52s %14.1f MiB\n", row.name.c_str(), value / mebibyte);
+      break;
+    case Row::Unit::nanoseconds:
+      std::fprintf(stderr, "sluice:   %-52s %14.6f s\n", row.name.c_str(), value / ns_per_second);
+      break;
+  }
+}
+
+}  // namespace
+
+void print_summary() {
+  std::vector<Row> rows = collect();
+  sum_over_ranks(rows);
+  if (session().world_rank() != 0) return;
+  std::fprintf(stderr, "sluice: summary, sums over %d ranks\n", session().world_size());
+  for (const Row& row : rows) {
+    if (row.value != 0 || !row.only_if_any) print(row);
+  }
+}
+
+}  // namespace sluice

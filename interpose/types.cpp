@@ -1,0 +1,17 @@
+// MPI_Type_free: after it the handle may name another type.
+#include "interpose/datatypes.hpp"
+#include "interpose/entry.hpp"
+
+namespace sluice::calls {
+namespace {
+
+int Type_free(CallSite, MPI_Datatype* type) {
+  if (type) forget_type(*type);
+  return host().Type_free(type);
+}
+
+}  // namespace
+}  // namespace sluice::calls
+
+#include "exports.hpp"
+EXPORT(Type_free)
