@@ -1,0 +1,126 @@
+#include "tools/info.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tools/config_text.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/host_mpi.hpp"
+#include "tools/preload.hpp"
+
+namespace sluice {
+
+namespace {
+
+struct Choice {
+  std::string chosen;
+  std::string reason;
+};
+
+/// Early release needs memory files; without them receives wait for their data.
+Choice chosen_guard(const Config& config) {
+  if (config.release == ReleaseMode::off) return {"none", "SLUICE_RELEASE=off"};
+  const int file = ::memfd_create("sluice-info", MFD_CLOEXEC);
+  if (file < 0) return {"none", fmt::format("memory files are refused: {}", std::strerror(errno))};
+  ::close(file);
+  if (config.guard == GuardEngine::mprotect) return {"mprotect", "SLUICE_GUARD=mprotect"};
+  return {"mprotect", "auto: memory files are permitted, and it is the only guard so far"};
+}
+
+struct Report {
+  std::string library;
+  HostMpi host;
+  Choice guard;
+  std::string transports;
+  std::vector<SettingInForce> settings;
+  ParsedConfig parsed;
+};
+
+Report make_report() {
+  const auto library = find_library();
+  ParsedConfig parsed = parse_config(environ);
+  return {library ? library->string() : std::string(),
+          find_host_mpi(),
+          chosen_guard(parsed.config),
+          parsed.config.transports,
+          settings_in_force(environ),
+          std::move(parsed)};
+}
+
+std::string describe(const HostMpi& host) {
+  if (!host.found) return "not found: " + host.problem;
+  return host.problem.empty() ? host.version : fmt::format("{} ({})", host.version, host.problem);
+}
+
+void print_text(const Report& report) {
+  fmt::print("sluice {}\n", SLUICE_VERSION);
+  fmt::print("library:    {}\n", report.library.empty() ? "not found" : report.library);
+  fmt::print("host MPI:   {}\n", describe(report.host));
+  fmt::print("page guard: {} ({})\n", report.guard.chosen, report.guard.reason);
+  fmt::print("transports: {}\n\n{}", report.transports, as_text(report.settings));
+}
+
+void print_json(const Report& report) {
+  const nlohmann::json json = {
+      {"version", SLUICE_VERSION},
+      {"library", report.library.empty() ? nlohmann::json() : nlohmann::json(report.library)},
+      {"host_mpi", {{"found", report.host.found}, {"version", report.host.version}, {"problem", report.host.problem}}},
+      {"guard", {{"chosen", report.guard.chosen}, {"reason", report.guard.reason}}},
+      {"transports", report.transports},
+      {"config", as_json(report.settings)},
+      {"errors", report.parsed.errors},
+      {"warnings", report.parsed.warnings},
+  };
+  fmt::print("{}\n", json.dump(2));
+}
+
+void print_config(const std::string& format) {
+  if (format == "json") {
+    fmt::print("{}\n", as_json(settings_in_force(environ)).dump(2));
+  } else if (format == "markdown") {
+    fmt::print("{}", table_as_markdown());
+  } else if (format == "man") {
+    fmt::print("{}", table_as_man_page());
+  } else {
+    fmt::print("{}", as_text(settings_in_force(environ)));
+  }
+}
+
+}  // namespace
+
+InfoCommand::InfoCommand(CLI::App& parent) {
+  CLI::App* const command = parent.add_subcommand("info", "Tell version, host MPI, page guard, transports and configuration");
+  command->add_flag("--config", config_only_, "Print the configuration table alone");
+  auto* const format = command->add_option("--format", format_, "text or json; for --config also markdown or man")
+                           ->check(CLI::IsMember({"text", "json", "markdown", "man"}));
+  command
+      ->add_flag_callback(
+          "--json", [this] { format_ = "json"; }, "The same as --format json")
+      ->excludes(format);
+}
+
+int InfoCommand::execute() const {
+  const ParsedConfig parsed = parse_config(environ);
+  for (const std::string& warning : parsed.warnings) fmt::print(stderr, "sluice info: warning: {}\n", warning);
+  for (const std::string& error : parsed.errors) fmt::print(stderr, "sluice info: {}\n", error);
+
+  if (config_only_) {
+    print_config(format_);
+  } else if (format_ == "json") {
+    print_json(make_report());
+  } else if (format_ == "text") {
+    print_text(make_report());
+  } else {
+    fmt::print(stderr, "sluice info: --format {} needs --config\n", format_);
+    return exit_usage;
+  }
+  return parsed.errors.empty() ? exit_success : exit_usage;
+}
+
+}  // namespace sluice

@@ -1,0 +1,20 @@
+// `sluice info`: what would run, on what, and with which configuration.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace sluice {
+
+class InfoCommand {
+ public:
+  explicit InfoCommand(CLI::App& parent);
+  /// 0, or the usage status when a variable of the environment has a bad value (which is told as well).
+  [[nodiscard]] int execute() const;
+
+ private:
+  bool config_only_ = false;
+  std::string format_ = "text";
+};
+
+}  // namespace sluice
