@@ -1,0 +1,141 @@
+// One rank's part of one lane: performs the events of the script that name this rank, and checks everything it receives.
+//
+// What is random here (which call waits, when a buffer is touched, where it lies) comes from a generator of the rank's own:
+// it need not agree with the other side.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "datatypes.hpp"
+#include "memory.hpp"
+#include "prng.hpp"
+#include "script.hpp"
+
+namespace random_program {
+
+struct LaneOptions {
+  int rank = 0;
+  int lane = 0;
+  std::uint64_t seed = 0;
+  bool touching_threads = false;  // other threads may look at received buffers
+};
+
+/// One buffer in use by a send or a receive.
+struct Operation {
+  const Transfer* transfer = nullptr;
+  std::unique_ptr<Layout> layout;
+  Slot slot;
+  std::size_t elements = 0;
+  bool from_bottom = false;
+};
+
+using OperationPointer = std::shared_ptr<Operation>;
+
+/// A request that was started, and what to do once it is complete (the status may be absent).
+struct Pending {
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool persistent = false;
+  bool wants_status = false;
+  std::function<void(const MPI_Status*)> done;
+};
+
+class Lane {
+ public:
+  Lane(const LaneOptions& options, const Script& script, std::vector<MPI_Comm> communicators);
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  void run();
+  /// Over every byte and status received, in no particular order.
+  [[nodiscard]] std::uint64_t digest() const { return digest_; }
+
+ private:
+  // lane_events.cpp
+  void perform(const Event& event);
+  void perform_transfer(const Event& event);
+  void perform_to_self(const Event& event);
+  void perform_shift(const Event& event);
+  void perform_chain(const Event& event);
+  void perform_overwrite(const Event& event);
+  void perform_ready(const Event& event);
+  void perform_repeat(const Event& event);
+  void perform_wild(const Event& event);
+  void perform_cancelled(const Event& event);
+  void perform_collective(const Event& event);
+  void perform_sum(MPI_Comm communicator, const std::vector<int>& members, bool nonblocking);
+  void receive_wild(const Event& event);
+
+  // lane_messages.cpp
+  OperationPointer prepare(const Transfer& transfer, bool receive);
+  void fill(const Operation& operation);
+  void send(const Transfer& transfer);
+  void send_blocking(const Transfer& transfer, const Operation& operation);
+  MPI_Request start_send(const Transfer& transfer, const Operation& operation);
+  void receive(const Transfer& transfer);
+  MPI_Status receive_blocking(const Transfer& transfer, const Operation& operation);
+  MPI_Request start_receive(const Transfer& transfer, const Operation& operation);
+  MPI_Message matched_probe(const Transfer& transfer, MPI_Status& status);
+  MPI_Status probe(const Transfer& transfer);
+  void check_envelope(const Transfer& transfer, const Layout& layout, const MPI_Status& status);
+  void remember_send(OperationPointer operation, MPI_Request request, bool persistent);
+  void remember_receive(OperationPointer operation, MPI_Request request, bool persistent);
+
+  // lane_checks.cpp: what becomes of a buffer that was received
+  void received(OperationPointer operation, const MPI_Status* status);
+  void peek(const Operation& operation);
+  void verify(const Operation& operation);
+  void verify_contents(const Operation& operation, const std::vector<std::byte>& packed);
+  void finish(const Operation& operation);
+  void finish_sent(const Operation& operation);
+  void verify_some_late_buffer();
+  void verify_late_buffers();
+  void join_threads();
+  void add_to_digest(const Transfer& transfer);
+
+  // lane_waits.cpp
+  void wait_for_some();
+  void wait_for_all();
+  void complete_all(std::vector<Pending>& pending);
+  void complete_some(std::vector<Pending>& pending);
+  MPI_Status complete(MPI_Request& request, bool persistent = false);
+  void settle_completed(std::vector<Pending>& pending, const std::vector<std::size_t>& chosen,
+                        const std::vector<std::size_t>& completed, const std::vector<MPI_Request>& requests,
+                        const std::vector<MPI_Status>* statuses);
+
+  [[noreturn]] void fail(const Transfer* transfer, const char* format, ...) __attribute__((format(printf, 3, 4)));
+  void busy(unsigned microseconds);
+  [[nodiscard]] MPI_Comm communicator(const Transfer& transfer) const { return communicators_[transfer.communicator]; }
+  [[nodiscard]] int local_rank(std::size_t communicator, int world_rank) const;
+  [[nodiscard]] bool is_member_with(std::size_t communicator, int world_rank) const;
+
+  struct LateBuffer {
+    OperationPointer operation;
+    MPI_Status status;
+    bool has_status;
+  };
+
+  LaneOptions options_;
+  const Script& script_;
+  std::vector<MPI_Comm> communicators_;
+  Random random_;
+  Memory memory_;
+  std::size_t event_ = 0;
+  std::uint64_t digest_ = 0;
+  std::vector<Pending> outstanding_;
+  std::vector<LateBuffer> late_;
+  std::vector<OperationPointer> forgotten_;  // sends whose request was freed: in use until the end of the job's seed
+  std::jthread toucher_;
+  OperationPointer touched_;
+};
+
+/// Contents of a message, packed.
+std::vector<std::byte> contents_of(const Transfer& transfer);
+
+}  // namespace random_program

@@ -1,0 +1,193 @@
+"""Runs one MPI job so that nothing of it outlives the test, whatever it does.
+
+A job gets a network namespace of its own when the caller is root (Open MPI listens on every interface), a session of its
+own, and a mark in its environment. The mark, not the parent's pid, decides which processes belong to the job: Open MPI gives
+each rank its own process group, and a rank whose launcher was killed has a new parent.
+
+    result = run_job(["./ring", "--long"], ranks=4, env={"LD_PRELOAD": library}, timeout=30)
+    if not result.ok: print(result.describe())
+"""
+
+import dataclasses
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+
+MARK = "MPI_TEST_JOB"  # environment variable that marks every process of a job
+LAUNCHERS = {"mpirun", "orterun", "orted", "sh", "unshare"}
+GRACE_SECONDS = 2.0  # how long survivors of a finished job may take to go by themselves
+GDB_SECONDS = 60
+STACK_LINES_PER_RANK = 200
+
+JOB_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    # A warning of the host about a fork in a rank is not a result.
+    "OMPI_MCA_mpi_warn_on_fork": "0",
+    "OMPI_MCA_btl_base_warn_component_unused": "0",
+}
+
+
+@dataclasses.dataclass
+class Result:
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+    timed_out: bool = False
+    stacks: str = ""  # of all ranks, when the job was killed for its time
+    left_behind: list = dataclasses.field(default_factory=list)  # processes that outlived mpirun and were killed
+
+    @property
+    def ok(self):
+        return self.returncode == 0 and not self.timed_out and not self.left_behind
+
+    def describe(self):
+        """What went wrong, in full."""
+        if self.timed_out:
+            what = f"hung: killed after {self.seconds:.0f} s"
+        elif self.left_behind:
+            what = f"left processes behind: {', '.join(self.left_behind)}"
+        else:
+            what = f"ended with code {self.returncode}"
+        parts = [what, self.stdout.rstrip(), self.stderr.rstrip(), self.stacks.rstrip()]
+        return "\n".join(part for part in parts if part)
+
+
+def run_job(argv, ranks, env, timeout, cwd=None, mpirun_args=()):
+    """Runs `mpirun -np ranks argv`, with `env` added to the environment of the ranks only (not to that of mpirun)."""
+    mark = uuid.uuid4().hex
+    command = _in_own_network(_mpirun(argv, ranks, env, mpirun_args))
+    environment = {**os.environ, **JOB_ENVIRONMENT, MARK: mark}
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        started = time.monotonic()
+        process = subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   start_new_session=True)
+        try:
+            result = _watch(process, mark, timeout, started)
+        finally:
+            kill_job(mark)
+            process.wait()
+        result.stdout, result.stderr = _text(out), _text(err)
+        return result
+
+
+def processes_of(mark):
+    """Pids of the living processes whose environment carries the mark."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and int(entry) != os.getpid() and wanted in _environment_of(int(entry)):
+            found.append(int(entry))
+    return found
+
+
+def kill_job(mark):
+    """Kills every process of the job, also those that are being born meanwhile."""
+    while pids := processes_of(mark):
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.01)
+
+
+def stacks_of(mark):
+    """Stacks of all threads of every rank of the job."""
+    parts = []
+    for pid in sorted(processes_of(mark)):
+        if _name_of(pid) not in LAUNCHERS:
+            lines = _stack(pid).splitlines()[:STACK_LINES_PER_RANK]
+            parts.append(f"--- {_label(pid)}\n" + "\n".join(lines))
+    return "\n".join(parts)
+
+
+def _watch(process, mark, timeout, started):
+    try:
+        returncode = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        stacks = stacks_of(mark)
+        _end_politely(process)
+        kill_job(mark)
+        return Result(process.wait(), "", "", time.monotonic() - started, timed_out=True, stacks=stacks)
+    seconds = time.monotonic() - started
+    return Result(returncode, "", "", seconds, left_behind=_survivors(mark))
+
+
+def _end_politely(process):
+    """Lets mpirun remove the host's files in /tmp and /dev/shm before it is killed too."""
+    process.terminate()
+    try:
+        process.wait(GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def _survivors(mark):
+    deadline = time.monotonic() + GRACE_SECONDS
+    while pids := processes_of(mark):
+        if time.monotonic() > deadline:
+            return [_label(pid) for pid in pids]
+        time.sleep(0.02)
+    return []
+
+
+def _mpirun(argv, ranks, env, extra):
+    # --bind-to none: jobs run side by side, and a rank's threads must be free to use both cores.
+    command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), *extra]
+    for name, value in env.items():
+        command += ["-x", f"{name}={value}"]
+    return command + [str(word) for word in argv]
+
+
+def _in_own_network(command):
+    if os.geteuid() == 0 and shutil.which("unshare") and shutil.which("ip"):
+        return ["unshare", "-n", "sh", "-c", 'ip link set lo up; exec "$@"', "sh", *command]
+    return command
+
+
+def _text(file):
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _environment_of(pid):
+    return _read(f"/proc/{pid}/environ").split(b"\0")
+
+
+def _name_of(pid):
+    return _read(f"/proc/{pid}/comm").decode(errors="replace").strip()
+
+
+def _label(pid):
+    for entry in _environment_of(pid):
+        if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
+            return f"rank {entry.split(b'=')[1].decode()} ({_name_of(pid)}, pid {pid})"
+    return f"{_name_of(pid)}, pid {pid}"
+
+
+def _stack(pid):
+    if shutil.which("gdb"):
+        gdb = ["gdb", "-batch", "-nx", "-p", str(pid), "-ex", "thread apply all bt"]
+        try:
+            run = subprocess.run(gdb, capture_output=True, text=True, errors="replace", timeout=GDB_SECONDS,
+                                 env={**os.environ, "DEBUGINFOD_URLS": ""})
+            kept = [line for line in run.stdout.splitlines() if line.startswith(("#", "Thread"))]
+            if kept:
+                return "\n".join(kept)
+        except subprocess.TimeoutExpired:
+            pass
+    return _read(f"/proc/{pid}/stack").decode(errors="replace")

@@ -1,0 +1,18 @@
+"""The ways in which the suites run a program: on the host alone, and under Sluice with each choice that changes its path."""
+
+# Name of the mode: what is added to the environment of the ranks besides LD_PRELOAD; None means that Sluice is not there.
+MODES = {
+    "host": None,
+    "release": {},
+    "off": {"SLUICE_RELEASE": "off"},
+    "matched": {"SLUICE_RELEASE": "matched"},
+    "stream": {"SLUICE_SHMEM_COPY": "stream"},
+    "cma": {"SLUICE_SHMEM_COPY": "cma"},
+    "disabled": {"SLUICE_ENABLE": "0"},
+}
+
+
+def environment(mode, library):
+    """What run_job adds to the environment of the ranks in this mode."""
+    choice = MODES[mode]
+    return {} if choice is None else {"LD_PRELOAD": str(library), **choice}

@@ -1,0 +1,315 @@
+#include "runtime/alias_arena.hpp"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "patterned_memory.hpp"
+#include "runtime/page_guard.hpp"
+
+namespace sluice {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool allocator_is_glibc = false;  // sanitizers bring their own
+#else
+constexpr bool allocator_is_glibc = true;
+#endif
+
+constexpr std::size_t plenty_of_mappings = 10000;
+constexpr std::size_t large = std::size_t{64} << 20;
+
+/// Bytes of memory that the file occupies.
+std::size_t occupied(const AliasArena& arena) {
+  struct stat file {};
+  fstat(arena.descriptor(), &file);
+  return static_cast<std::size_t>(file.st_blocks) * 512;
+}
+
+class AliasArenaTest : public testing::Test {
+ protected:
+  AliasArena arena_{plenty_of_mappings};
+};
+
+TEST_F(AliasArenaTest, migration_keeps_the_contents) {
+  const Memory memory(40);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  EXPECT_TRUE(memory.intact());
+  EXPECT_TRUE(arena_.is_live(memory.range()));
+}
+
+TEST_F(AliasArenaTest, what_is_written_through_the_alias_is_seen_at_the_application_address) {
+  const Memory memory(4);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  std::memset(arena_.alias(memory.range().begin + 100), 0x5a, 2 * page_bytes);
+  EXPECT_EQ(memory.start()[100], std::byte{0x5a});
+  EXPECT_EQ(memory.start()[100 + 2 * page_bytes - 1], std::byte{0x5a});
+}
+
+TEST_F(AliasArenaTest, nothing_is_live_before_it_was_migrated) {
+  const Memory memory(4);
+  EXPECT_FALSE(arena_.is_live(memory.range()));
+}
+
+TEST_F(AliasArenaTest, a_range_that_is_partly_a_block_is_completed) {
+  const Memory memory(30);
+  const std::uintptr_t start = memory.range().begin;
+  ASSERT_EQ(arena_.migrate({start + 10 * page_bytes, start + 20 * page_bytes}), Ineligible::none);
+  memory.start()[15 * page_bytes] = std::byte{1};
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  EXPECT_TRUE(arena_.is_live(memory.range()));
+  EXPECT_EQ(memory.start()[15 * page_bytes], std::byte{1});
+  EXPECT_EQ(arena_.statistics().bytes_migrated, memory.size());
+  EXPECT_EQ(arena_.statistics().live_blocks, 1u);
+}
+
+TEST_F(AliasArenaTest, static_and_heap_memory_migrate) {
+  // On pages of their own: the test program's own statics must stay writable while these move.
+  alignas(page_bytes) static std::array<std::byte, 4 * page_bytes> zeroes;
+  alignas(page_bytes) static std::array<int, 4 * page_bytes> initialised{1, 2, 3};
+  std::vector<std::byte> heap(16 * page_bytes, std::byte{9});
+  EXPECT_EQ(arena_.migrate(ByteRange::of(zeroes.data(), zeroes.size())), Ineligible::none);
+  EXPECT_EQ(arena_.migrate(ByteRange::of(initialised.data(), sizeof initialised)), Ineligible::none);
+  EXPECT_EQ(arena_.migrate(ByteRange::of(heap.data() + page_bytes, heap.size() - 2 * page_bytes)), Ineligible::none);
+  EXPECT_EQ(initialised[2], 3);
+  EXPECT_EQ(heap.back(), std::byte{9});
+}
+
+/// Adds one to every page's counter. Not for thread sanitizers: they take the mmap of a migration for a write.
+[[gnu::no_sanitize_thread]] void count_up(std::byte* start, std::size_t pages, std::size_t counter) {
+  for (std::size_t page = 0; page < pages; ++page) {
+    auto* counters = reinterpret_cast<volatile std::uint64_t*>(start + page * page_bytes);
+    counters[counter] = counters[counter] + 1;
+  }
+}
+
+TEST_F(AliasArenaTest, concurrent_writers_lose_nothing) {
+  // The writers fault while their pages move and must be held up by the handler.
+  struct Nobody final : FaultWaiter {
+    void wait_a_little(unsigned) override {}
+  } nobody;
+  const PageGuard guard(nobody);
+  constexpr std::size_t pages = 512;
+  for (int round = 0; round < 10; ++round) {
+    const Memory memory(pages);
+    std::memset(memory.start(), 0, memory.size());
+    std::atomic<bool> stop{false};
+    std::array<std::atomic<std::uint64_t>, 2> rounds{};
+    std::array<std::thread, 2> writers;
+    for (std::size_t w = 0; w < writers.size(); ++w) {
+      writers[w] = std::thread([&, w] {
+        for (; !stop.load(std::memory_order_relaxed); ++rounds[w]) count_up(memory.start(), pages, w);
+      });
+    }
+    while (rounds[0] == 0 || rounds[1] == 0) std::this_thread::yield();
+    EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+    stop = true;
+    for (auto& writer : writers) writer.join();
+
+    for (std::size_t page = 0; page < pages; ++page) {
+      const auto* counters = reinterpret_cast<const std::uint64_t*>(memory.start() + page * page_bytes);
+      ASSERT_EQ(counters[0], rounds[0]) << "page " << page;
+      ASSERT_EQ(counters[1], rounds[1]) << "page " << page;
+    }
+  }
+}
+
+TEST_F(AliasArenaTest, memory_freed_inside_the_c_library_is_no_longer_live) {
+  if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  void* memory = std::malloc(large);
+  const ByteRange range = ByteRange::of(memory, large);
+  std::memset(memory, 1, large);
+  ASSERT_EQ(arena_.migrate(range), Ineligible::none);
+  std::free(memory);
+  EXPECT_FALSE(arena_.is_live(range));
+  EXPECT_EQ(arena_.statistics().dead_blocks, 1u);
+}
+
+TEST_F(AliasArenaTest, file_pages_of_dead_blocks_are_freed) {
+  if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  void* memory = std::malloc(large);
+  const ByteRange range = ByteRange::of(memory, large);
+  std::memset(memory, 1, large);
+  ASSERT_EQ(arena_.migrate(range), Ineligible::none);
+  ASSERT_GE(occupied(arena_), large);
+  std::free(memory);
+  arena_.is_live(range);
+  EXPECT_EQ(occupied(arena_), 0u);
+}
+
+TEST_F(AliasArenaTest, new_memory_at_the_address_of_a_dead_block_is_not_live_and_migrates) {
+  auto* memory = new Memory(64);
+  const ByteRange range = memory->range();
+  ASSERT_EQ(arena_.migrate(range), Ineligible::none);
+  delete memory;
+  auto* again = static_cast<std::byte*>(mmap(reinterpret_cast<void*>(range.begin), range.size(), PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+  again[5] = std::byte{77};
+  EXPECT_FALSE(arena_.is_live(range));
+  ASSERT_EQ(arena_.migrate(range), Ineligible::none);
+  EXPECT_EQ(again[5], std::byte{77});
+  EXPECT_EQ(again[6], std::byte{0});
+  munmap(again, range.size());
+}
+
+TEST_F(AliasArenaTest, a_range_with_a_dead_part_is_dead_and_the_rest_stays_a_block) {
+  const Memory memory(12);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  munmap(memory.start() + 4 * page_bytes, 4 * page_bytes);
+  EXPECT_FALSE(arena_.is_live(memory.range()));
+  EXPECT_TRUE(arena_.is_live(ByteRange::of(memory.start(), 4 * page_bytes)));
+  EXPECT_TRUE(arena_.is_live(ByteRange::of(memory.start() + 8 * page_bytes, 4 * page_bytes)));
+}
+
+TEST_F(AliasArenaTest, mremap_cannot_grow_a_block_into_its_neighbour) {
+  // glibc's realloc does that with large allocations, and copies when it is refused.
+  const Memory area(64);
+  std::byte* front = area.start();
+  std::byte* behind = area.start() + 32 * page_bytes;
+  ASSERT_EQ(arena_.migrate(ByteRange::of(behind, 32 * page_bytes)), Ineligible::none);
+  ASSERT_EQ(arena_.migrate(ByteRange::of(front, 32 * page_bytes)), Ineligible::none);
+  EXPECT_EQ(mremap(front, 32 * page_bytes, 64 * page_bytes, MREMAP_MAYMOVE), MAP_FAILED);
+  EXPECT_TRUE(area.intact());
+}
+
+TEST_F(AliasArenaTest, a_buffer_survives_realloc_inside_the_c_library) {
+  if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  char* block = static_cast<char*>(std::malloc(large));
+  block[large - 1] = 'x';
+  ASSERT_EQ(arena_.migrate(ByteRange::of(block, large)), Ineligible::none);
+  block = static_cast<char*>(std::realloc(block, 2 * large));
+  EXPECT_EQ(block[large - 1], 'x');
+  EXPECT_FALSE(arena_.is_live(ByteRange::of(block, large)));
+  std::free(block);
+}
+
+TEST_F(AliasArenaTest, offsets_that_show_elsewhere_are_not_used_again) {
+  const Memory memory(8);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  // Page by page past the seam, as only a move of the same size can do it.
+  const std::size_t moved_bytes = 7 * page_bytes;
+  std::byte* source = memory.start() + page_bytes;
+  const Memory target(7);
+  ASSERT_EQ(mremap(source, moved_bytes, moved_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target.start()), target.start());
+  const ByteRange hole = ByteRange::of(source, moved_bytes);
+  EXPECT_FALSE(arena_.is_live(hole));
+  mmap(source, moved_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+  EXPECT_EQ(arena_.migrate(hole), Ineligible::moved);
+  EXPECT_EQ(target.start()[0], Memory::pattern(page_bytes));
+}
+
+TEST_F(AliasArenaTest, a_moved_block_becomes_a_block_where_it_is_now) {
+  const Memory memory(8);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  const std::size_t moved_bytes = 7 * page_bytes;
+  std::byte* source = memory.start() + page_bytes;
+  const Memory target(7);
+  ASSERT_EQ(mremap(source, moved_bytes, moved_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target.start()), target.start());
+
+  ASSERT_EQ(arena_.migrate(target.range()), Ineligible::none);
+  EXPECT_TRUE(arena_.is_live(target.range()));
+  EXPECT_EQ(target.start()[0], Memory::pattern(page_bytes));
+  *arena_.alias(target.range().begin) = std::byte{3};
+  EXPECT_EQ(target.start()[0], std::byte{3});
+}
+
+TEST(AliasArenaBudgetTest, migration_stops_at_the_map_budget) {
+  AliasArena arena(10);
+  const Memory memory(400);
+  Ineligible last = Ineligible::none;
+  std::size_t blocks = 0;
+  for (; last == Ineligible::none && blocks < 100; ++blocks) {
+    last = arena.migrate(ByteRange::of(memory.start() + blocks * 4 * page_bytes, 2 * page_bytes));
+  }
+  EXPECT_EQ(last, Ineligible::map_budget);
+  EXPECT_GE(blocks, 2u);
+  EXPECT_TRUE(memory.intact());
+}
+
+TEST(AliasArenaRefusalTest, a_machine_without_descriptors_is_told_of_and_migrates_nothing) {
+  rlimit old{};
+  getrlimit(RLIMIT_NOFILE, &old);
+  const rlimit none{0, old.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  AliasArena arena(plenty_of_mappings);
+  setrlimit(RLIMIT_NOFILE, &old);
+
+  const Memory memory(4);
+  EXPECT_FALSE(arena.usable());
+  EXPECT_NE(arena.refusal().find("memfd_create"), std::string::npos) << arena.refusal();
+  EXPECT_EQ(arena.migrate(memory.range()), Ineligible::no_memory_file);
+  EXPECT_FALSE(arena.is_live(memory.range()));
+}
+
+TEST(AliasArenaRefusalTest, a_file_size_limit_is_respected_without_a_signal) {
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit small{rlim_t{1} << 30, old.rlim_max};
+  AliasArena before(plenty_of_mappings);
+  setrlimit(RLIMIT_FSIZE, &small);
+  AliasArena after(plenty_of_mappings);
+  const Memory memory(4);
+  const Ineligible outcome = before.migrate(memory.range());
+  setrlimit(RLIMIT_FSIZE, &old);
+
+  EXPECT_FALSE(after.usable());
+  EXPECT_EQ(outcome, Ineligible::failed);
+  EXPECT_TRUE(memory.intact());
+  memory.start()[0] = std::byte{1};  // writable again
+}
+
+TEST_F(AliasArenaTest, blocks_released_often_get_large_pages_and_keep_their_contents) {
+  const Memory memory(600);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  const std::size_t before = occupied(arena_);
+  for (int release = 0; release < 3; ++release) arena_.note_release(memory.range());
+  if (occupied(arena_) == before) GTEST_SKIP() << "this kernel makes no large pages";
+  EXPECT_TRUE(memory.intact());
+  EXPECT_TRUE(arena_.is_live(memory.range()));
+  *arena_.alias(memory.range().begin) = std::byte{99};
+  EXPECT_EQ(memory.start()[0], std::byte{99});
+}
+
+TEST_F(AliasArenaTest, large_pages_of_dead_blocks_are_freed_as_a_whole) {
+  auto memory = std::make_unique<Memory>(large / page_bytes);
+  const ByteRange range = memory->range();
+  ASSERT_EQ(arena_.migrate(range), Ineligible::none);
+  for (int release = 0; release < 3; ++release) arena_.note_release(range);
+  memory.reset();
+  EXPECT_FALSE(arena_.is_live(range));
+  EXPECT_EQ(occupied(arena_), 0u);
+}
+
+TEST_F(AliasArenaTest, discarded_pages_read_zeros_and_their_neighbours_keep_their_contents) {
+  const Memory memory(6);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  arena_.discard(ByteRange::of(memory.start() + page_bytes + 1, 3 * page_bytes));
+  EXPECT_EQ(memory.start()[page_bytes + 5], Memory::pattern(page_bytes + 5));
+  EXPECT_EQ(memory.start()[2 * page_bytes + 5], std::byte{0});
+  EXPECT_EQ(memory.start()[4 * page_bytes + 5], Memory::pattern(4 * page_bytes + 5));
+}
+
+TEST_F(AliasArenaTest, privatized_memory_keeps_its_contents_and_is_no_block) {
+  const Memory memory(6);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  ASSERT_TRUE(arena_.privatize(memory.range()));
+  EXPECT_TRUE(memory.intact());
+  EXPECT_FALSE(arena_.is_live(memory.range()));
+  *arena_.alias(memory.range().begin) = std::byte{99};
+  EXPECT_EQ(memory.start()[0], Memory::pattern(0));
+}
+
+}  // namespace
+}  // namespace sluice

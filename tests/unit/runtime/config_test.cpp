@@ -1,0 +1,140 @@
+#include "runtime/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+ParsedConfig parse(const std::vector<const char*>& settings) {
+  std::vector<const char*> environment = settings;
+  environment.push_back(nullptr);
+  return parse_config(environment.data());
+}
+
+TEST(config, empty_environment_gives_the_defaults) {
+  const ParsedConfig parsed = parse({});
+
+  EXPECT_TRUE(parsed.errors.empty());
+  EXPECT_TRUE(parsed.warnings.empty());
+  EXPECT_TRUE(parsed.config.enable);
+  EXPECT_EQ(parsed.config.release, ReleaseMode::early);
+}
+
+TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem"); }
+
+TEST(config, default_in_the_table_is_what_a_default_config_shows) {
+  for (const ConfigVariable& variable : config_variables()) {
+    EXPECT_EQ(variable.show(Config{}), variable.default_value) << variable.name;
+  }
+}
+
+TEST(config, default_in_the_table_is_accepted) {
+  for (const ConfigVariable& variable : config_variables()) {
+    Config config;
+    EXPECT_TRUE(variable.assign(config, variable.default_value)) << variable.name;
+  }
+}
+
+TEST(config, every_variable_is_read) {
+  const ParsedConfig parsed =
+      parse({"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K",
+             "SLUICE_TRANSPORTS=shmem", "SLUICE_SHMEM_COPY=stream", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1"});
+
+  EXPECT_TRUE(parsed.errors.empty());
+  EXPECT_FALSE(parsed.config.enable);
+  EXPECT_EQ(parsed.config.release, ReleaseMode::matched);
+  EXPECT_EQ(parsed.config.guard, GuardEngine::mprotect);
+  EXPECT_EQ(parsed.config.eager_limit, 4096U);
+  EXPECT_EQ(parsed.config.transports, "shmem");
+  EXPECT_EQ(parsed.config.shmem_copy, "stream");
+  EXPECT_EQ(parsed.config.verbose, 3);
+  EXPECT_TRUE(parsed.config.summary);
+}
+
+struct WordsOf {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+const ConfigVariable& variable_called(std::string_view name) {
+  const auto& table = config_variables();
+  return *std::find_if(table.begin(), table.end(), [&](const ConfigVariable& variable) { return variable.name == name; });
+}
+
+TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
+  const std::vector<WordsOf> choices{{"SLUICE_ENABLE", {"0", "1"}},
+                                     {"SLUICE_RELEASE", {"off", "matched", "early"}},
+                                     {"SLUICE_GUARD", {"auto", "mprotect"}},
+                                     {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
+                                     {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
+                                     {"SLUICE_SUMMARY", {"0", "1"}}};
+  for (const auto& [name, words] : choices) {
+    const ConfigVariable& variable = variable_called(name);
+    for (const std::string& word : words) {
+      EXPECT_NE(variable.expected.find(word), std::string_view::npos) << name << ' ' << word;
+      const std::string setting = std::string(name).append("=").append(word);
+      EXPECT_EQ(variable.show(parse({setting.c_str()}).config), word);
+    }
+  }
+}
+
+TEST(config, bad_value_names_variable_value_and_what_is_expected) {
+  const ParsedConfig parsed = parse({"SLUICE_RELEASE=sometimes"});
+
+  ASSERT_EQ(parsed.errors.size(), 1U);
+  EXPECT_EQ(parsed.errors[0], "SLUICE_RELEASE=sometimes: expected off, matched or early");
+}
+
+TEST(config, bad_value_leaves_the_default) {
+  EXPECT_EQ(parse({"SLUICE_EAGER_LIMIT=4Q"}).config.eager_limit, Config{}.eager_limit);
+}
+
+TEST(config, every_bad_value_is_reported) { EXPECT_EQ(parse({"SLUICE_ENABLE=2", "SLUICE_VERBOSE=loud"}).errors.size(), 2U); }
+
+TEST(config, item_of_a_list_that_is_not_known_is_named) {
+  const ParsedConfig parsed = parse({"SLUICE_TRANSPORTS=shmem,pigeon"});
+
+  ASSERT_EQ(parsed.errors.size(), 1U);
+  EXPECT_EQ(parsed.errors[0],
+            "SLUICE_TRANSPORTS=shmem,pigeon: \"pigeon\" is not known, expected a comma-separated list of shmem");
+}
+
+TEST(config, empty_value_counts_as_not_set) {
+  const ParsedConfig parsed = parse({"SLUICE_RELEASE=", "SLUICE_TRANSPORTS="});
+
+  EXPECT_TRUE(parsed.errors.empty());
+  EXPECT_EQ(parsed.config.release, ReleaseMode::early);
+  EXPECT_EQ(parsed.config.transports, "shmem");
+}
+
+TEST(config, first_of_two_settings_counts) { EXPECT_EQ(parse({"SLUICE_VERBOSE=1", "SLUICE_VERBOSE=2"}).config.verbose, 1); }
+
+TEST(config, misspelt_name_is_answered_with_the_nearest) {
+  const ParsedConfig parsed = parse({"SLUICE_RELAESE=off"});
+
+  ASSERT_EQ(parsed.warnings.size(), 1U);
+  EXPECT_EQ(parsed.warnings[0], "SLUICE_RELAESE is not known; did you mean SLUICE_RELEASE?");
+  EXPECT_TRUE(parsed.errors.empty());
+}
+
+TEST(config, name_that_resembles_nothing_is_answered_without_a_guess) {
+  const ParsedConfig parsed = parse({"SLUICE_XYZZY=1"});
+
+  ASSERT_EQ(parsed.warnings.size(), 1U);
+  EXPECT_EQ(parsed.warnings[0], "SLUICE_XYZZY is not known; `sluice info --config` lists what is");
+}
+
+TEST(config, names_of_others_are_left_alone) {
+  const ParsedConfig parsed = parse({"SLUICE=1", "XSLUICE_RELEASE=x", "PATH=/bin", "SLUICE_NO_EQUALS"});
+
+  EXPECT_TRUE(parsed.errors.empty());
+  EXPECT_TRUE(parsed.warnings.empty());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,61 @@
+// Alias blocks and a waiter for the tests of the page guard.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/page_guard.hpp"
+#include "runtime/process_maps.hpp"
+
+namespace sluice {
+
+/// Stands in for the engine: runs the test's step each time a thread waits for a page.
+class Waiter final : public FaultWaiter {
+ public:
+  void wait_a_little(unsigned attempt) override {
+    ++steps;
+    if (step) step(attempt);
+  }
+  std::function<void(unsigned)> step;
+  std::atomic<unsigned> steps{0};
+};
+
+/// Pages that are an alias block, all bytes zero.
+class Block {
+ public:
+  Block(AliasArena& arena, std::size_t pages)
+      : arena_(arena), bytes_(pages * page_bytes), start_(map(bytes_)), outcome_(arena.migrate(range())) {}
+  ~Block() { munmap(start_, bytes_); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  [[nodiscard]] volatile unsigned char* start() const { return static_cast<volatile unsigned char*>(start_); }
+  [[nodiscard]] volatile unsigned char& page(std::size_t index) const { return start()[index * page_bytes]; }
+  [[nodiscard]] ByteRange range() const { return ByteRange::of(start_, bytes_); }
+  [[nodiscard]] ByteRange bytes(std::size_t begin, std::size_t end) const { return {range().begin + begin, range().begin + end}; }
+  [[nodiscard]] ByteRange pages(std::size_t begin, std::size_t end) const { return bytes(begin * page_bytes, end * page_bytes); }
+  /// As a message arrives: through the alias.
+  void deliver(ByteRange where, unsigned char value) const { std::memset(arena_.alias(where.begin), value, where.size()); }
+  [[nodiscard]] bool usable() const { return outcome_ == Ineligible::none; }
+
+ private:
+  static void* map(std::size_t bytes) { return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+  AliasArena& arena_;
+  std::size_t bytes_;
+  void* start_;
+  Ineligible outcome_;
+};
+
+inline unsigned char read(const volatile unsigned char& byte) { return byte; }
+
+inline bool accessible(const volatile unsigned char& byte) {
+  ProcessMapping mapping;
+  const auto address = reinterpret_cast<std::uintptr_t>(&byte);
+  return ProcessMaps().find(address, mapping) && mapping.bytes.contains(address) && mapping.readable && mapping.writable;
+}
+
+}  // namespace sluice

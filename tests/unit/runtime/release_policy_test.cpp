@@ -1,0 +1,61 @@
+#include "runtime/release_policy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+constexpr CallSite site{0x1000, "MPI_Recv"};
+constexpr CallSite other_site{0x2000, "MPI_Recv"};
+
+void lose(ReleasePolicy& policy, CallSite where, int times) {
+  for (int i = 0; i < times; ++i) policy.learn(where, 0, 16);
+}
+
+/// Occasions until the site is allowed again.
+int rest_of(ReleasePolicy& policy, CallSite where) {
+  int occasions = 0;
+  while (!policy.allows(where)) ++occasions;
+  return occasions;
+}
+
+TEST(ReleasePolicy, allows_a_new_call_site) {
+  ReleasePolicy policy;
+  EXPECT_TRUE(policy.allows(site));
+}
+
+TEST(ReleasePolicy, rests_a_call_site_that_loses_again_and_again) {
+  ReleasePolicy policy;
+  lose(policy, site, 3);
+  EXPECT_FALSE(policy.allows(site));
+  EXPECT_TRUE(policy.allows(other_site));
+}
+
+TEST(ReleasePolicy, tries_a_resting_site_again_and_rests_it_longer_each_time) {
+  ReleasePolicy policy;
+  lose(policy, site, 3);
+  const int first = rest_of(policy, site);
+  lose(policy, site, 1);
+  const int second = rest_of(policy, site);
+
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(second, 2 * first);
+}
+
+TEST(ReleasePolicy, forgives_losses_after_a_release_that_paid) {
+  ReleasePolicy policy;
+  lose(policy, site, 2);
+  policy.learn(site, 2 * policy.cost_ns(16), 16);
+  lose(policy, site, 2);
+  EXPECT_TRUE(policy.allows(site));
+}
+
+TEST(ReleasePolicy, costs_more_for_more_pages) {
+  ReleasePolicy policy;
+  policy.set_cost({1000, 10});
+  EXPECT_EQ(policy.cost_ns(0), 1000U);
+  EXPECT_EQ(policy.cost_ns(100), 2000U);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,91 @@
+// Sleeping and waking, by the transport's interface: the pattern of attention.hpp with everything that it must consider.
+#include "shmem/attention.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/recording_sink.hpp"
+#include "tests/unit/support/shmem_node.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Attention, RendezvousAttentionIsNotTakenByEagerMessages) {
+  ShmemNode node(2);
+  node[1].set_attention(Attention::rendezvous);
+  send(node[0], Peer{1}, "", MessageKind::eager);
+  node[1].wake_helper();
+  node[1].sleep_helper();  // by wake_helper; the message would have rung a second time
+  send(node[0], Peer{1}, "", MessageKind::rts);
+  node[1].sleep_helper();
+}
+
+TEST(Attention, AMessageEndsASleep) {
+  ShmemNode node(2);
+  node[1].set_attention(Attention::sleeper);
+  std::jthread sleeper([&] { node[1].sleep(60s); });
+  send(node[0], Peer{1}, "");
+}
+
+TEST(Attention, PokeEndsASleep) {
+  ShmemNode node(1);
+  node[0].set_attention(Attention::sleeper);
+  std::jthread sleeper([&] { node[0].sleep(60s); });
+  node[0].poke();
+}
+
+TEST(Attention, ASleepEndsWithItsLimit) {
+  ShmemNode node(1);
+  node[0].set_attention(Attention::sleeper);
+  node[0].sleep(1ms);
+}
+
+/// Both sides send one message at a time, and sleep whenever nothing is pending: a lost wake-up would take a minute.
+void sleepy_ping_pong(ShmemTransport& transport, Peer other, bool first, std::uint64_t rounds) {
+  RecordingSink sink;
+  for (std::uint64_t i = 0; i < rounds; i++) {
+    if (first) send(transport, other, "ping");
+    while (sink.messages.size() == i) {
+      transport.set_attention(Attention::sleeper);
+      if (!transport.pending()) transport.sleep(60s);
+      transport.set_attention(Attention::none);
+      transport.poll(sink);
+    }
+    if (!first) send(transport, other, "pong");
+  }
+}
+
+TEST(Attention, NoWakeUpOfASleeperIsLost) {
+  constexpr std::uint64_t rounds = 5000;
+  Board* board = Board::make();
+  ForkedPeer pong(*board, 1, 2, [&](ShmemTransport& transport, Board&) {
+    sleepy_ping_pong(transport, Peer{0}, false, rounds);
+    return true;
+  });
+  const auto ping = join_node(*board, 0, 2);
+  const auto start = Clock::now();
+  sleepy_ping_pong(*ping, Peer{1}, true, rounds);
+  EXPECT_LT(Clock::now() - start, 50s);
+  EXPECT_TRUE(pong.wait());
+}
+
+TEST(Attention, NoWakeUpOfTheHelperIsLost) {
+  constexpr std::size_t messages = 5000;
+  ShmemNode node(2);
+  std::jthread helper([&] {
+    RecordingSink sink;
+    while (sink.messages.size() < messages) {
+      node[1].set_attention(Attention::everything);
+      if (!node[1].pending()) node[1].sleep_helper();
+      node[1].set_attention(Attention::none);
+      node[1].poll(sink);
+    }
+  });
+  for (std::size_t i = 0; i < messages; i++) {
+    while (!send(node[0], Peer{1}, std::string(i % 3000, 'x'))) std::this_thread::yield();
+  }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,66 @@
+// A network of transports inside one process, with knobs, so that protocols are tested without processes, hardware or MPI.
+//
+//   LoopbackNetwork network(2, {.delay_polls = 3});
+//   Transport& t = network.transport(Peer{0});
+//
+// Each transport may belong to an engine in a thread of its own. All queues are behind one lock, which is never held while a sink
+// is called or memory is copied. Peers share an address space, so a file offset in `write` is simply an address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/transport.hpp"
+
+namespace sluice {
+
+class LoopbackTransport;
+
+struct LoopbackKnobs {
+  static constexpr std::size_t unlimited = ~std::size_t{0};
+
+  std::size_t max_payload = 16384;
+  /// A message is delivered by the poll that comes this many polls of its receiver after the first possible one.
+  unsigned delay_polls = 0;
+  /// Messages that may be under way from one peer to another before reserve fails.
+  std::size_t room = unlimited;
+  /// Messages delivered per sender in one poll.
+  int messages_per_poll = 8;
+  bool can_write = true;
+  bool can_read = true;
+  /// Bytes that each transport's writes (reads) move before the next one fails: a write all or nothing, a read in its middle.
+  std::size_t write_budget = unlimited;
+  std::size_t read_budget = unlimited;
+  std::uint32_t progress_slots = 64;
+};
+
+class LoopbackNetwork {
+ public:
+  explicit LoopbackNetwork(std::size_t size, const LoopbackKnobs& knobs = {});
+  ~LoopbackNetwork();
+  LoopbackNetwork(const LoopbackNetwork&) = delete;
+  LoopbackNetwork& operator=(const LoopbackNetwork&) = delete;
+
+  Transport& transport(Peer peer);
+
+  /// The peer is gone without leaving: what it sent before still arrives, nothing reaches it, everybody is told.
+  void lose(Peer peer);
+
+  /// Messages that are under way to `to`.
+  [[nodiscard]] std::size_t under_way(Peer to);
+  /// How often `sleep` and `sleep_helper` of this peer were ended by a message (not by poke, wake_helper or time).
+  [[nodiscard]] std::size_t wakes(Peer peer);
+  /// Bytes that went through `write` and `read` of this peer.
+  [[nodiscard]] std::size_t bytes_written(Peer by);
+  [[nodiscard]] std::size_t bytes_read(Peer by);
+
+ private:
+  friend class LoopbackTransport;
+  struct Shared;
+  std::unique_ptr<Shared> shared_;
+  std::vector<std::unique_ptr<LoopbackTransport>> transports_;
+};
+
+}  // namespace sluice
