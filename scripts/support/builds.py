@@ -1,0 +1,52 @@
+"""Build directories: configuring them, building in them, and what meson knows about them."""
+
+import json
+import os
+import pathlib
+
+from processes import run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+ASAN = ROOT / "build-asan"
+TSAN = ROOT / "build-tsan"
+
+# Line numbers for stacks, and no more: the build takes half the time.
+SANITIZED = ["-Db_lundef=false", "-Doptimization=g", "-Ddebug=false", "-Dcpp_args=-g1"]
+OPTIONS = {
+    BUILD: [],
+    ASAN: ["-Db_sanitize=address,undefined", *SANITIZED],
+    TSAN: ["-Db_sanitize=thread", *SANITIZED],
+}
+SHOWN_LINES = 100
+
+
+class BuildFailed(Exception):
+    pass
+
+
+def configure(directory, seconds):
+    if (directory / "build.ninja").exists():
+        return
+    outcome = run(["meson", "setup", *OPTIONS[directory], directory, ROOT], seconds)
+    if outcome.returncode != 0:
+        raise BuildFailed(f"meson setup of {directory.name} failed\n{outcome.output}")
+
+
+def build(directory, seconds, targets=()):
+    """Builds as much as can be built, so that what does build can be tested."""
+    configure(directory, seconds)
+    outcome = run(["ninja", "-C", directory, "-k", "0", "-j", os.cpu_count(), *targets], seconds)
+    if outcome.timed_out:
+        raise BuildFailed(f"{directory.name} was not built within {seconds:.0f} s")
+    if outcome.returncode != 0:
+        lines = [line for line in outcome.output.splitlines() if not line.startswith("[")]
+        lines = lines[next((number for number, line in enumerate(lines) if line.startswith("FAILED")), 0):]
+        raise BuildFailed(f"{directory.name} does not build; the first of {len(lines)} lines:\n" + "\n".join(lines[:SHOWN_LINES]))
+
+
+def unit_programs(directory):
+    """Name and path of every unit test program of a configured directory."""
+    outcome = run(["meson", "introspect", "--tests", directory], 60)
+    tests = json.loads(outcome.output)
+    return [(test["name"], pathlib.Path(test["cmd"][0])) for test in tests if "sluice:unit" in test["suite"]]

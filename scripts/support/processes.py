@@ -1,0 +1,93 @@
+"""Runs a command with a time limit, and leaves none of its processes behind, whatever they do.
+
+Ranks of an MPI job have process groups of their own and lose their parent when mpirun is killed. So this process makes
+itself the reaper of its orphaned descendants, and everything that descends from it after a command has ended is killed.
+"""
+
+import collections
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import threading
+import time
+
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+GRACE_SECONDS = 10.0  # for a command that is asked to end, so that it can end what it started
+
+Outcome = collections.namedtuple("Outcome", "returncode output seconds timed_out")
+
+
+def become_reaper():
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def run(command, seconds, env=None, cwd=None, on_line=None):
+    """Runs a command, standard error joined to its output; `on_line` sees each line as it comes."""
+    started = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True, cwd=cwd,
+                               env={**os.environ, **(env or {})})
+    lines = []
+    reader = threading.Thread(target=_read_lines, args=(process.stdout, lines, on_line), daemon=True)
+    reader.start()
+    timed_out = not _ends_within(process, seconds)
+    if timed_out:
+        process.terminate()
+        _ends_within(process, GRACE_SECONDS)
+    kill_descendants()
+    returncode = process.wait()
+    reader.join(GRACE_SECONDS)  # whoever held the other end of the pipe is gone
+    return Outcome(returncode, "".join(lines), time.monotonic() - started, timed_out)
+
+
+def kill_descendants():
+    """Kills until there is nothing left; what is killed may have started something else just before."""
+    while pids := _descendants():
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        _reap_orphans(pids)
+        time.sleep(0.02)
+
+
+def _read_lines(stream, lines, on_line):
+    for line in stream:
+        lines.append(line)
+        if on_line is not None:
+            on_line(line.rstrip("\n"))
+
+
+def _ends_within(process, seconds):
+    try:
+        process.wait(max(seconds, 0.1))
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _descendants():
+    """Living processes that descend from this one."""
+    parents = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z":
+            parents[int(path.parent.name)] = int(fields[1])
+    found = set()
+    while more := {pid for pid, parent in parents.items() if pid not in found and (parent in found or parent == os.getpid())}:
+        found |= more
+    return found
+
+
+def _reap_orphans(pids):
+    for pid in pids:
+        try:
+            os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            pass

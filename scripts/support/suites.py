@@ -1,0 +1,47 @@
+"""The test scripts under tests/mpi. Each runs its jobs in network namespaces of its own and ends with a tally."""
+
+from builds import BUILD, ROOT
+from processes import run
+from report import Tally, tally_in
+
+LIBRARY = BUILD / "interpose" / "libsluice.so"
+
+
+def suite(script, seconds):
+    """Shows what failed or was skipped, with the lines that explain it; everything is kept in a log."""
+    path = ROOT / "tests" / "mpi" / script
+    if not path.exists():
+        print(f"FAIL tests/mpi/{script}: it does not exist")
+        return Tally(failed=1)
+    shown = _Filter()
+    outcome = run([path, "--library", LIBRARY, "--builddir", BUILD], seconds, on_line=shown)
+    log = BUILD / "logs" / f"{script.replace('/', '-')}.log"
+    log.parent.mkdir(exist_ok=True)
+    log.write_text(outcome.output)
+    tally = tally_in(outcome.output)
+    if tally is None or outcome.timed_out:
+        lines = outcome.output.splitlines()
+        ended = f"stopped after {seconds:.0f} s" if outcome.timed_out else f"ended with status {outcome.returncode} and no tally"
+        print(f"FAIL tests/mpi/{script}: {ended}; its last lines:\n" + "\n".join(f"    {line}" for line in lines[-20:]))
+        return Tally(_beginning(lines, "ok "), _beginning(lines, "FAIL ") + 1, _beginning(lines, "skip "))
+    if outcome.returncode != 0 and tally.failed == 0:
+        print(f"FAIL tests/mpi/{script}: ended with status {outcome.returncode}")
+        tally.failed = 1
+    return tally
+
+
+def _beginning(lines, word):
+    return sum(line.startswith(word) for line in lines)
+
+
+class _Filter:
+    """Prints FAIL and skip lines and the indented lines that follow them."""
+
+    def __init__(self):
+        self._showing = False
+
+    def __call__(self, line):
+        if not line.startswith(" "):
+            self._showing = line.startswith(("FAIL", "skip"))
+        if self._showing:
+            print(line, flush=True)

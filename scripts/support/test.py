@@ -1,0 +1,79 @@
+"""Builds and checks everything, in steps; every step runs, whatever became of the ones before.
+
+    scripts/test            all steps
+    scripts/test lint unit  these steps only (and the build, if there is none)
+
+The last line is the sum over all steps, `N passed, N failed, N skipped`; the exit status is 1 when anything failed.
+"""
+
+import signal
+import sys
+
+import builds
+import installation
+import lint
+import suites
+import unit
+from processes import become_reaper, kill_descendants
+from report import Report, Tally
+
+WHOLE_RUN_SECONDS = 29 * 60
+
+
+def build_normal(seconds):
+    builds.build(builds.BUILD, seconds)
+    return Tally(passed=1)
+
+
+def sanitized(directory):
+    def step(seconds):
+        tally = Tally(passed=1)
+        try:
+            builds.build(directory, seconds, ["unit-tests"])
+        except builds.BuildFailed as error:
+            print(f"FAIL {error}")
+            tally = Tally(failed=1)
+        tally.add(unit.unit_tests(directory, seconds, unit.SLOWER_UNDER_SANITIZERS))
+        return tally
+    return step
+
+
+# name, longest time in seconds, what it does
+STEPS = [
+    ("build", 600, build_normal),
+    ("formatting", 60, lint.formatting),
+    ("clang-tidy", 300, lint.clang_tidy),
+    ("documentation", 30, installation.documentation),
+    ("unit", 300, lambda seconds: unit.unit_tests(builds.BUILD, seconds)),
+    ("unit-asan", 400, sanitized(builds.ASAN)),
+    ("unit-tsan", 400, sanitized(builds.TSAN)),
+    ("installation", 120, installation.installation),
+    ("mpi", 600, lambda seconds: suites.suite("run", seconds)),
+    ("mpi-faults", 300, lambda seconds: suites.suite("faults/run", seconds)),
+    ("mpi-real", 400, lambda seconds: suites.suite("real/run", seconds)),
+    ("mpi-random", 600, lambda seconds: suites.suite("random/run", seconds)),
+]
+
+
+def wanted_steps(words):
+    names = [name for name, _, _ in STEPS]
+    unknown = [word for word in words if word not in names]
+    if unknown:
+        sys.exit(f"scripts/test: {' '.join(unknown)}: the steps are {' '.join(names)}")
+    return [step for step in STEPS if not words or step[0] in words or step[0] == "build"]
+
+
+def main():
+    steps = wanted_steps(sys.argv[1:])
+    become_reaper()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # through `finally`
+    report = Report(WHOLE_RUN_SECONDS)
+    try:
+        for name, longest, function in steps:
+            report.step(name, lambda function=function, longest=longest: function(min(longest, report.remaining())))
+    finally:
+        kill_descendants()
+    sys.exit(report.finish())
+
+
+main()

@@ -1,0 +1,75 @@
+"""GoogleTest programs, run by meson; tests are counted one by one."""
+
+import json
+import re
+
+import builds
+from processes import run
+from report import Tally
+
+SANITIZER_OPTIONS = {
+    # The page guard lives on faults that a sanitizer would report.
+    "ASAN_OPTIONS": "allow_user_segv_handler=1:handle_segv=0:detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "handle_segv=0:second_deadlock_stack=1",
+}
+SLOWER_UNDER_SANITIZERS = 5
+
+
+def unit_tests(directory, seconds, multiplier=1):
+    """Runs every unit test program of a build directory that was built."""
+    programs = {name: path for name, path in builds.unit_programs(directory) if _belongs(name, directory)}
+    names = [name for name, path in programs.items() if path.exists()]
+    log = directory / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    command = ["meson", "test", "-C", directory, "--no-rebuild", "--suite", "unit", "--timeout-multiplier", multiplier, *names]
+    outcome = run(command, seconds, env=SANITIZER_OPTIONS)
+    total = Tally()
+    for name in sorted((_sources(directory) | programs.keys()) - set(names)):
+        print(f"FAIL {name}: " + ("not built" if name in programs else "not listed in tests/unit/meson.build"))
+        total.failed += 1
+    if outcome.timed_out or not log.exists():
+        print(f"FAIL unit tests in {directory.name}:\n{outcome.output}")
+        return Tally(total.passed, total.failed + 1, total.skipped)
+    for line in log.read_text().splitlines():
+        total.add(_count(json.loads(line)))
+    return total
+
+
+def _sources(directory):
+    """Names of all unit tests that lie in the tree."""
+    tests = builds.ROOT / "tests" / "unit"
+    names = {str(path.relative_to(tests)).removesuffix("_test.cpp") for path in tests.rglob("*_test.cpp")}
+    return {name for name in names if _belongs(name, directory)}
+
+
+def _belongs(name, directory):
+    """Sanitizers look at what runs in threads and in signal handlers; the rest is not built for them."""
+    return directory == builds.BUILD or name.startswith(("runtime/", "shmem/", "support/"))
+
+
+def _number(label, output):
+    found = re.search(rf"^\[ +{label} +\] (\d+) tests?", output, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _count(test):
+    output = test.get("stdout", "") + test.get("stderr", "")
+    tally = Tally(_number("PASSED", output), _number("FAILED", output), _number("SKIPPED", output))
+    if test["result"] not in ("OK", "SKIP"):
+        tally.failed = max(tally.failed, 1)  # a crash or a sanitizer's finding, after tests that passed
+        print(f"FAIL {test['name']}: {test['result']}\n" + "\n".join(f"    {line}" for line in _interesting(output)))
+    if tally.skipped:
+        print(f"skip {test['name']}: {tally.skipped}\n" + "\n".join(f"    {line}" for line in _reasons(output)))
+    return tally
+
+
+def _interesting(output):
+    passing = ("[ RUN      ]", "[       OK ]", "[----------]")
+    return [line for line in output.splitlines() if line.strip() and not line.startswith(passing)]
+
+
+def _reasons(output):
+    """Which tests were skipped, each with what its GTEST_SKIP said."""
+    found = re.findall(r": Skipped\n(.*?)\n*\[  SKIPPED \] ([^ ]+) \(", output, re.DOTALL)
+    return [f"{name}: {reason.strip() or 'no reason given'}" for reason, name in found]
