@@ -27,6 +27,7 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"bytes sent", counts.bytes_sent, Row::Unit::bytes});
   rows.push_back({"receives", counts.receives});
   rows.push_back({"  written by the sender", counts.written});
+  rows.push_back({"    and by the receiver at once", counts.cooperative});
   rows.push_back({"  read by the receiver", counts.read});
   rows.push_back({"  copied in and out", counts.streamed});
 }

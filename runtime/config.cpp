@@ -18,6 +18,8 @@ constexpr std::array<Choice<GuardEngine>, 2> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
+constexpr std::array<Choice<Rendezvous>, 4> protocols{
+    {{"auto", Rendezvous::automatic}, {"rput", Rendezvous::rput}, {"rget", Rendezvous::rget}, {"coop", Rendezvous::coop}}};
 constexpr std::array<std::string_view, 1> known_transports{"shmem"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
@@ -90,6 +92,12 @@ std::vector<ConfigVariable> make_table() {
               "How large messages move inside a node. alias: the sender writes into the receiver's memory file. cma: "
               "cross-memory attach. stream: copy-in/copy-out. auto: the first of these that works for the pair and the buffer. A "
               "way that cannot be had is replaced by stream."}),
+      one_of(
+          &Config::rendezvous, protocols,
+          {"SLUICE_RNDV", "auto, rput, rget or coop", "auto",
+           "Who copies a large message. rput: the sender. rget: the receiver. coop: both at once, each from its end. auto: both "
+           "where each has a processor, otherwise the receiver if it waits for the message. What a pair or a buffer does not "
+           "permit is replaced by what it does."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),

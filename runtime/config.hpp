@@ -12,6 +12,8 @@
 namespace sluice {
 
 enum class ReleaseMode { off, matched, early };
+/// Who copies a large message inside a node; the names are the protocols' (design section 7).
+enum class Rendezvous { automatic, rput, rget, coop };
 enum class GuardEngine { automatic, mprotect };
 
 struct Config {
@@ -21,8 +23,9 @@ struct Config {
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem";            // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
-  int verbose = 0;                             // SLUICE_VERBOSE=0..3
-  bool summary = false;                        // SLUICE_SUMMARY=0|1
+  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop
+  int verbose = 0;                                // SLUICE_VERBOSE=0..3
+  bool summary = false;                           // SLUICE_SUMMARY=0|1
 };
 
 struct ConfigVariable {

@@ -33,7 +33,7 @@ void note_arrival(Request& receive, const Arrival& arrival) {
   receive.rank = arrival.source;
   receive.tag = arrival.tag;
   receive.message_bytes = arrival.message_bytes;
-  receive.limit = std::min(arrival.message_bytes, receive.bytes);
+  receive.limit = receive.stop = std::min(arrival.message_bytes, receive.bytes);
   if (arrival.message_bytes > receive.bytes) {
     receive.failure = Failure::truncated;
     if (receive.released) {
@@ -177,20 +177,15 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       on_clear_to_send(request, from_wire<ClearToSend>(from, payload));
       return;
     case MessageKind::refuse:
-      // Without its progress slot the transfer is not a write any more; begin_transfer takes the next way.
-      statistics.count(Fallback::write_refused);
-      if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
-      request->progress_slot = Transport::no_slot;
-      request->offset = std::min<std::size_t>(from_wire<Refusal>(from, payload).offset, request->limit);
-      begin_transfer(request);
+      on_refuse(request, from_wire<Refusal>(from, payload).offset);
       return;
     case MessageKind::data:
       deliver(*request, payload);
-      if (request->offset == request->limit) finish(request);
+      if (request->offset == request->stop) finish(request);
       return;
     case MessageKind::fin:
-      request->offset = request->limit;
-      [[fallthrough]];
+      on_fin(request, header.flags);
+      return;
     case MessageKind::ack:
       finish(request);
       return;
@@ -202,7 +197,7 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
 }
 
 void Engine::State::deliver(Request& receive, std::span<const std::byte> payload) {
-  const std::size_t bytes = std::min(payload.size(), receive.limit - receive.offset);
+  const std::size_t bytes = std::min(payload.size(), receive.stop - receive.offset);
   if (receive.has_gaps()) {
     LayoutCursor cursor(receive.layout_buffer);
     cursor.seek(receive.offset);

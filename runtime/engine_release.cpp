@@ -38,7 +38,7 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
   const std::size_t pages = PageRange::covering(range).size();
   if (receive.matched) {
     if (receive.way != Request::Way::write) return no(Fallback::other_copy);
-    const std::uint64_t rest_ns = (receive.limit - transport->progress(receive.progress_slot)) * 1000 / copy_bytes_per_us;
+    const std::uint64_t rest_ns = missing_bytes(receive) * 1000 / copy_bytes_per_us;
     if (rest_ns < 2 * policy.cost_ns(pages)) return no(Fallback::not_worth);
   } else {
     if (receive.rank == any_source || receive.tag == any_tag) return no(Fallback::wildcard_unmatched);

@@ -130,7 +130,14 @@ void Engine::State::transmit(Request* send) {
     MessageHeader header = matching_header(*send, MessageKind::rts);
     ReadyToSend rts{send->bytes, static_cast<std::uint64_t>(send->id), 0};
     if (send->sender_waits) header.flags |= flag_sender_waits;
-    if (const std::byte* address = send->has_gaps() ? nullptr : readable_alias(send->data, send->bytes)) {
+    const std::byte* address = nullptr;
+    if (offers_block(*send)) {
+      header.flags |= flag_block;
+      address = send->data;
+    } else if (!send->has_gaps()) {
+      address = unguarded_address(send->data, send->bytes);
+    }
+    if (address) {
       header.flags |= flag_contiguous;
       rts.sender_address = reinterpret_cast<std::uint64_t>(address);
     }

@@ -41,6 +41,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
   void transmit(Request* send);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
+  void send_fin_of_chunks(const Request& request);
   void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
   std::byte* reserve(Peer to, std::size_t payload_bytes);
   void commit(Peer to, const MessageHeader& header);
@@ -66,7 +67,28 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool run_copy(Lock& lock);
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);
-  [[nodiscard]] bool in_alias_block(const Request& receive);
+  bool write_piece(Lock& lock, Request* send, std::size_t most);
+  std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target) const;  // [lock not held]
+  std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
+  /// Whether the bytes are an alias block, or have been used often enough to become one now.
+  [[nodiscard]] bool in_alias_block(ByteRange range);
+  [[nodiscard]] bool offers_block(const Request& send);
+  [[nodiscard]] bool can_read_from(const Request& receive) const;
+
+  // --- both sides of a `write` (engine_cooperative.cpp) ------------------------------------------------------------
+  [[nodiscard]] bool prefers_read(const Request& receive) const;
+  void open_chunks(Request& receive, ClearToSend& clear, bool readable);
+  static void join_chunks(Request& send, const ClearToSend& clear);
+  [[nodiscard]] bool claim_for_writing(Request& send);
+  [[nodiscard]] bool all_claimed(const Request& send);
+  void own_part_written(Request* send);
+  bool run_help(Lock& lock);
+  void own_part_read(Request* receive, std::uint32_t front);
+  void finish_shared(Request* receive);
+  void on_fin(Request* request, std::uint8_t flags);
+  void on_refuse(Request* receive, std::size_t offset);
+  void after_refusal(Request* receive);
+  [[nodiscard]] std::size_t missing_bytes(const Request& receive) const;
 
   // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
   /// Polls everything once and does one piece of whatever work is there; true when something moved.
@@ -114,6 +136,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
     std::uint64_t subject = 0;
   };
 
+  /// One piece of a copy: about 10 µs, so that control messages are answered in between and pages open soon.
+  static constexpr std::size_t most_chunk_bytes = 128 * 1024;
+
   EngineLock mutex;
   Peer self;
   Transport* transport;  // nullptr in a job of one process
@@ -131,6 +156,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
 
   std::vector<std::deque<Queued>> outgoing;  // by peer
   IntrusiveList<Request, &Request::work_link> copies;
+  IntrusiveList<Request, &Request::work_link> helping;  // receives that take part in the sender's copy
   IntrusiveList<Request, &Request::work_link> streams;
   std::size_t busy_copies = 0;  // chunks being copied outside the lock
   std::size_t queued = 0;       // messages in `outgoing`
@@ -181,8 +207,9 @@ class Waiter {
   enum class Who : std::uint8_t { application, fault_handler };
 
   Waiter(Engine::State& state, Who who) : state_(state), who_(who) {}
-  /// After a round in which nothing that the caller waits for happened. The lock is held before and after.
-  void step(Lock& lock);
+  /// After a round in which nothing that the caller waits for happened. The lock is held before and after. Does not sleep past
+  /// the time when the wait has lasted `until_ns`.
+  void step(Lock& lock, std::uint64_t until_ns = ~std::uint64_t{0});
   [[nodiscard]] std::uint64_t waited_ns() const { return waited_ns_; }
 
  private:
@@ -195,6 +222,7 @@ class Waiter {
   std::uint64_t waited_ns_ = 0;
   std::uint64_t last_host_poll_ = 0;
   std::uint64_t seen_epoch_ = 0;
+  std::uint64_t last_completion_ = 0;
   unsigned steps_ = 0;
 };
 

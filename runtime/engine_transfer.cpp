@@ -1,13 +1,14 @@
 // Large messages. The receiver chooses the way when it matches the announcement (rts):
 //
 //   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
+//           (coop)  the same, and the receiver reads chunks from the end meanwhile (engine_cooperative.cpp)
 //   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
 //   stream          rts → ;  ← cts ;  data → … ; the receiver counts
 //
 // A way that fails in the middle leaves `offset` at the first missing byte, and the next way goes on from there: the sender of a
 // `write` answers with refuse(offset), a failed reader just asks for the rest as a stream.
 //
-// States of a send:     announced → (cts write) copying → done | (refuse) announced
+// States of a send:     announced → (cts write) copying → done | awaiting fin → done | (refuse) announced
 //                       announced → (cts stream) streaming → done
 //                       announced → (fin) done
 // States of a receive:  matched → write → (fin) done | (refuse) matched
@@ -25,10 +26,10 @@
 namespace sluice {
 namespace {
 
-/// One piece of a copy: about 10 µs, so that control messages are answered in between and pages open soon.
-constexpr std::size_t chunk_bytes = 128 * 1024;
 /// Pieces that go through Sluice's own memory stay in the cache between the two copies.
 constexpr std::size_t bounce_bytes = 32 * 1024;
+/// Smaller messages are not worth the question whether their block lives.
+constexpr std::size_t least_offered_bytes = 32 * 1024;
 /// A stream yields to other work after this many messages.
 constexpr int stream_burst = 4;
 
@@ -46,30 +47,40 @@ std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte
 
 }  // namespace
 
-bool Engine::State::in_alias_block(const Request& receive) {
-  if (!arena || receive.has_gaps()) return false;
-  if (receive.released) return true;
-  const ByteRange range = ByteRange::of(receive.data, receive.limit);
+bool Engine::State::in_alias_block(ByteRange range) {
+  if (!arena) return false;
   if (arena->is_live(range)) return true;
   return history.use(range) && arena->migrate(range) == Ineligible::none;
 }
 
+bool Engine::State::offers_block(const Request& send) {
+  return send.bytes >= least_offered_bytes && send.peer != self && !send.has_gaps() && !send.owned &&
+         transport->can_read_blocks(send.peer) && in_alias_block(ByteRange::of(send.data, send.bytes));
+}
+
+bool Engine::State::can_read_from(const Request& receive) const {
+  if ((receive.rts_flags & flag_contiguous) == 0) return false;
+  if (receive.peer == self || transport->can_read(receive.peer)) return true;
+  return (receive.rts_flags & flag_block) != 0 && transport->can_read_blocks(receive.peer);
+}
+
 void Engine::State::begin_transfer(Request* receive) {
   receive->matched = true;
-  if (receive->offset == receive->limit) {
+  if (receive->offset == receive->stop) {
     send_control(receive->peer, MessageKind::fin, receive->remote_request);
     finish(receive);
     return;
   }
   using Way = Request::Way;
   const bool elsewhere = receive->peer != self;
-  if (receive->way < Way::write && elsewhere && transport->can_write(receive->peer) && in_alias_block(*receive)) {
+  const bool readable = can_read_from(*receive);
+  if (receive->way < Way::write && elsewhere && transport->can_write(receive->peer) && !(readable && prefers_read(*receive)) &&
+      !receive->has_gaps() && (receive->released || in_alias_block(ByteRange::of(receive->data, receive->limit)))) {
     receive->progress_slot = transport->open_progress_slot();
     if (receive->progress_slot != Transport::no_slot) receive->way = Way::write;
   }
   if (receive->way == Way::write && receive->progress_slot == Transport::no_slot) receive->way = Way::undecided;
-  if (receive->way == Way::undecided && (receive->rts_flags & flag_contiguous) &&
-      (!elsewhere || transport->can_read(receive->peer))) {
+  if (receive->way == Way::undecided && readable) {
     receive->way = Way::read;
     copies.push_back(receive);
     return;
@@ -79,14 +90,17 @@ void Engine::State::begin_transfer(Request* receive) {
   clear.receiver_request = static_cast<std::uint64_t>(receive->id);
   clear.remote_address = reinterpret_cast<std::uint64_t>(receive->data);
   clear.offset = receive->offset;
-  clear.limit = receive->limit;
+  clear.limit = receive->stop;
   clear.delivery = receive->way == Way::write ? Delivery::write : Delivery::stream;
   clear.progress_slot = receive->progress_slot;
+  if (receive->way == Way::write) open_chunks(*receive, clear, readable);
   ++(receive->way == Way::write ? statistics.written : statistics.streamed);
   send_control(receive->peer, MessageKind::cts, receive->remote_request, std::as_bytes(std::span(&clear, 1)));
 }
 
 void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
+  // Of a delivery in which the receiver was faster with all chunks, but could not read the last.
+  if (send->work_link.linked && send->way == Request::Way::write) copies.remove(send);
   if (clear.limit > send->bytes || clear.offset > clear.limit || send->copying || send->work_link.linked) {
     fatal("rank %d asks for bytes %zu to %zu of a message of %zu bytes", static_cast<int>(send->rank),
           static_cast<std::size_t>(clear.offset), static_cast<std::size_t>(clear.limit), send->bytes);
@@ -98,6 +112,7 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
   send->progress_slot = clear.progress_slot;
   if (clear.delivery == Delivery::write) {
     send->way = Request::Way::write;
+    join_chunks(*send, clear);
     copies.push_back(send);
   } else {
     send->way = Request::Way::stream;
@@ -135,8 +150,6 @@ bool Engine::State::push_streams() {
 bool Engine::State::run_copy(Lock& lock) {
   Request* request = copies.pop_front();
   if (!request) return false;
-  request->copying = true;
-  ++busy_copies;
   if (request->kind == Request::Kind::send) {
     write_chunk(lock, request);
   } else {
@@ -146,10 +159,34 @@ bool Engine::State::run_copy(Lock& lock) {
 }
 
 void Engine::State::write_chunk(Lock& lock, Request* send) {
+  if (!claim_for_writing(*send)) {
+    own_part_written(send);
+    return;
+  }
+  send->copying = true;
+  ++busy_copies;
+  const std::size_t end = std::min<std::size_t>(send->offset + send->shared.chunk_bytes, send->limit);
+  bool written = true;
+  while (written && send->offset < end) written = write_piece(lock, send, end - send->offset);
+  send->copying = false;
+  --busy_copies;
+  if (!written) {
+    send->way = Request::Way::undecided;
+    const Refusal refusal{send->offset};
+    send_control(send->peer, MessageKind::refuse, send->remote_request, std::as_bytes(std::span(&refusal, 1)));
+  } else if (all_claimed(*send)) {
+    own_part_written(send);
+  } else {
+    copies.push_back(send);
+  }
+}
+
+/// The next piece of a claimed chunk, up to `most` bytes of it.
+bool Engine::State::write_piece(Lock& lock, Request* send, std::size_t most) {
   const std::byte* source = nullptr;
-  std::size_t bytes = std::min(chunk_bytes, send->limit - send->offset);
+  std::size_t bytes = most;
   Bounce bounce;
-  if (!send->has_gaps()) source = readable_alias(send->data + send->offset, bytes);
+  if (!send->has_gaps()) source = unguarded_address(send->data + send->offset, bytes);
   if (!source) {
     bytes = std::min(bytes, bounce_bytes);
     bounce = std::make_unique_for_overwrite<std::byte[]>(bounce_bytes);
@@ -160,49 +197,61 @@ void Engine::State::write_chunk(Lock& lock, Request* send) {
   const bool written = transport->write(send->peer, send->remote_address + send->offset, {source, bytes});
   if (written) transport->report_progress(send->peer, send->progress_slot, send->offset + bytes);
   lock.lock();
+  if (written) send->offset += bytes;
+  return written;
+}
 
-  send->copying = false;
-  --busy_copies;
-  if (!written) {
-    const Refusal refusal{send->offset};
-    send_control(send->peer, MessageKind::refuse, send->remote_request, std::as_bytes(std::span(&refusal, 1)));
-    return;
+/// Out of the sender's memory file if it offered its block, otherwise by cross-memory attach.
+std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std::span<std::byte> target) const {
+  const std::uint64_t source = receive.remote_address + offset;
+  if ((receive.rts_flags & flag_block) == 0 || !transport->can_read_blocks(receive.peer)) {
+    return transport->read(receive.peer, source, target);
   }
-  send->offset += bytes;
-  if (send->offset < send->limit) {
-    copies.push_back(send);
-    return;
+  return transport->read_block(receive.peer, source, target) ? target.size() : 0;
+}
+
+std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes) {
+  std::byte* const user = receive.data + offset;
+  std::byte* target = receive.released ? arena->alias(reinterpret_cast<std::uintptr_t>(user)) : unguarded_address(user, bytes);
+  Bounce bounce;
+  if (!target) {
+    bounce = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    target = bounce.get();
   }
-  send_control(send->peer, MessageKind::fin, send->remote_request);
-  send->progress_slot = Transport::no_slot;
-  finish(send);
+  lock.unlock();
+  const std::size_t arrived = fetch(receive, offset, {target, bytes});
+  lock.lock();
+  if (bounce) copy_to_user(user, target, arrived);
+  return arrived;
 }
 
 void Engine::State::read_chunk(Lock& lock, Request* receive) {
-  const std::size_t missing = receive->limit - receive->offset;
-  const std::uint64_t source = receive->remote_address + receive->offset;
-  std::size_t wanted = std::min(chunk_bytes, missing);
+  receive->copying = true;
+  ++busy_copies;
+  const std::size_t missing = receive->stop - receive->offset;
+  std::size_t wanted = std::min(most_chunk_bytes, missing);
   std::size_t arrived = 0;
   if (receive->peer == self) {
     // Both sides are the application's memory: under the lock, where the guard cannot change in between.
-    wanted = std::min(wanted, bounce_bytes);
-    const Bounce bounce = std::make_unique_for_overwrite<std::byte[]>(wanted);
-    copy_from_user(bounce.get(), reinterpret_cast<const std::byte*>(source), wanted);
-    deliver(*receive, {bounce.get(), wanted});
+    auto* source = reinterpret_cast<std::byte*>(receive->remote_address + receive->offset);
+    Bounce bounce;
+    if (user_memory_is_guarded(ByteRange::of(source, wanted))) {
+      wanted = std::min(wanted, bounce_bytes);
+      bounce = std::make_unique_for_overwrite<std::byte[]>(wanted);
+      copy_from_user(bounce.get(), source, wanted);
+      source = bounce.get();
+    }
+    deliver(*receive, {source, wanted});
     arrived = wanted;
   } else if (receive->has_gaps()) {
     wanted = std::min(wanted, bounce_bytes);
     const Bounce bounce = std::make_unique_for_overwrite<std::byte[]>(wanted);
     lock.unlock();
-    arrived = transport->read(receive->peer, source, {bounce.get(), wanted});
+    arrived = fetch(*receive, receive->offset, {bounce.get(), wanted});
     lock.lock();
     deliver(*receive, {bounce.get(), arrived});
   } else {
-    std::byte* target = receive->data + receive->offset;
-    if (receive->released) target = arena->alias(reinterpret_cast<std::uintptr_t>(target));
-    lock.unlock();
-    arrived = transport->read(receive->peer, source, {target, wanted});
-    lock.lock();
+    arrived = read_piece(lock, *receive, receive->offset, wanted);
     receive->offset += arrived;
   }
   receive->copying = false;
@@ -213,7 +262,7 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
     begin_transfer(receive);
     return;
   }
-  if (receive->offset < receive->limit) {
+  if (receive->offset < receive->stop) {
     copies.push_back(receive);
     return;
   }

@@ -21,12 +21,15 @@ using std::chrono::microseconds;
 /// With a processor for everybody, spinning beats sleeping until the wait is long against a wake-up (5 to 50 µs).
 constexpr std::uint64_t spin_ns = 2'000'000;
 /// With fewer processors than processes, a yield lets the awaited process run; sleeping costs it a wake-up call.
-constexpr std::uint64_t yield_ns = 50'000;
+constexpr std::uint64_t yield_ns = 300'000;
 /// The clock is read after this many rounds.
 constexpr unsigned rounds_per_reading = 32;
 /// How long the host may go without progress: while it surely has work, and otherwise.
 constexpr std::uint64_t host_busy_ns = 10'000;
 constexpr std::uint64_t host_idle_ns = 1'000'000;
+/// How long a receive is waited for before it is released where the wait gives the processor to another process of the job: such
+/// a release hides nothing unless the job as a whole is short of work.
+constexpr std::uint64_t patience_ns = 200'000;
 constexpr microseconds sleep_host_busy{100};
 constexpr microseconds sleep_host_idle{10'000};
 /// Rounds of a thread that touched a missing page before it sleeps, and for how long when its data is on the way or not.
@@ -46,6 +49,8 @@ bool Engine::State::progress(Lock& lock) {
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
   if (!streams.empty()) moved |= push_streams();
   if (!copies.empty()) moved |= run_copy(lock);
+  // Only who waits in a call takes part in the peer's copy: the helper thread would take the processor from the application.
+  if (!helping.empty() && inside != 0) moved |= run_help(lock);
   return moved;
 }
 
@@ -82,6 +87,7 @@ void Engine::State::leave(Lock& lock) {
   --inside;
   if (inside == 0) {
     arm(lock);
+    if (transport) transport->flush_alerts();
   } else if (inside == sleepers) {
     set_attention(Attention::sleeper);
     if (transport && transport->pending()) transport_poke();
@@ -94,7 +100,8 @@ void Engine::State::arm(Lock& lock) {
     const Attention level = needed_attention();
     if (level == Attention::none || !transport) return;
     set_attention(level);
-    if (!transport->pending()) break;
+    // Where there is no processor to spare, a copy costs this one the same in the helper thread, and the wake-up besides.
+    if (!transport->pending() && !(oversubscribed && !copies.empty())) break;
     progress(lock);
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
@@ -104,8 +111,9 @@ void Engine::State::arm(Lock& lock) {
 void Engine::State::sleep(Lock& lock, microseconds limit) {
   ++sleepers;
   set_attention(Attention::sleeper);
-  const bool something = (transport && transport->pending()) || to_self.pending() || !copies.empty();
+  const bool something = (transport && transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
   if (!something) {
+    if (transport) transport->flush_alerts();
     lock.unlock();
     if (transport) {
       transport->sleep(limit);
@@ -123,13 +131,13 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     return request && !request->complete.load(std::memory_order_relaxed) && !request->released;
   };
   Waiter waiter(*this, Waiter::Who::application);
-  std::uint64_t next_try = policy.cost_ns(0);
+  std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
   std::size_t first_open = 0;
   for (;;) {
     while (first_open < requests.size() && !open(requests[first_open])) ++first_open;
     if (first_open == requests.size()) break;
     if (progress(lock)) continue;
-    waiter.step(lock);
+    waiter.step(lock, next_try);
     if (waiter.waited_ns() < next_try || config.release == ReleaseMode::off) continue;
     next_try = 2 * waiter.waited_ns();
     if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
@@ -176,7 +184,7 @@ void Waiter::poll_host(Lock& lock, std::uint64_t now) {
   lock.lock();
 }
 
-void Waiter::step(Lock& lock) {
+void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   if (state_.mutex.contended()) state_.mutex.give_way();
   if (state_.oversubscribed) {
     lock.unlock();
@@ -189,12 +197,14 @@ void Waiter::step(Lock& lock) {
   if (started_ == 0) started_ = last_host_poll_ = now;
   waited_ns_ = now - started_;
   poll_host(lock, now);
-  const bool quiet = state_.epoch == seen_epoch_;
+  if (state_.epoch != seen_epoch_) last_completion_ = now;
   seen_epoch_ = state_.epoch;
-  if (waited_ns_ < (state_.oversubscribed ? yield_ns : spin_ns) || !quiet) return;
+  if (now - std::max(started_, last_completion_) < (state_.oversubscribed ? yield_ns : spin_ns)) return;
   if (state_.transport && static_cast<int>(state_.transport->vanished()) >= 0) state_.transport->wake_helper();
   const bool host_busy = state_.host.outstanding && state_.host.outstanding();
-  state_.sleep(lock, host_busy ? sleep_host_busy : sleep_host_idle);
+  microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
+  if (until_ns > waited_ns_) limit = std::min(limit, microseconds((until_ns - waited_ns_) / 1000 + 1));
+  state_.sleep(lock, limit);
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------

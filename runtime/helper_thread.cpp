@@ -21,12 +21,13 @@ void Engine::State::helper() {
     ++statistics.helper_wakeups;
     check_vanished(lock);
     // An application thread that comes in takes over; copies under way are brought to an end all the same.
-    while (inside == 0 || !copies.empty()) {
+    while (inside == 0 || (!oversubscribed && !copies.empty())) {
       const bool moved = progress(lock);
       advance_releases();
       if (!moved && copies.empty()) break;
     }
     if (inside == 0) arm(lock);
+    transport->flush_alerts();
   }
 }
 

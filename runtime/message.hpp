@@ -8,7 +8,7 @@
 //   cts     receiver → sender   request    payload: ClearToSend; how and where the sender is to deliver
 //   refuse  sender → receiver   request    payload: Refusal; that way is not possible, choose another
 //   data    sender → receiver   request    payload: the next bytes in order (copy-in/copy-out stream)
-//   fin     either direction    request    no payload; the whole message is where it belongs
+//   fin     either direction    request    no payload; what its sender copied of the message is where it belongs
 //   ack     receiver → sender   request    no payload; a synchronous eager message was matched
 #pragma once
 
@@ -39,6 +39,12 @@ inline constexpr std::uint8_t flag_sender_waits = 2;
 /// rts: the payload in the sender's memory is one contiguous range, so that the receiver may read it.
 inline constexpr std::uint8_t flag_contiguous = 4;
 
+/// fin: of a `write` delivery. Its sender's chunks are in place; what the other side has to do is not said.
+inline constexpr std::uint8_t flag_of_chunks = 8;
+
+/// rts: that range lies in the sender's alias blocks, so that it may be read in its memory file as well, at the same number.
+inline constexpr std::uint8_t flag_block = 16;
+
 struct ReadyToSend {
   std::uint64_t message_bytes = 0;
   std::uint64_t sender_request = 0;
@@ -56,9 +62,12 @@ struct ClearToSend {
   std::uint64_t offset = 0;          // first byte of the message that is still missing
   std::uint64_t limit = 0;           // bytes beyond this one are not wanted (truncated message)
   Delivery delivery{};
-  std::uint32_t progress_slot = 0;  // write: where the sender reports how far it is
+  // write: where the sender reports how far it is and claims its chunks (ChunkClaims), and how long a chunk is
+  std::uint32_t progress_slot = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t chunk_bytes = 0;
 };
-static_assert(sizeof(ClearToSend) == 40);
+static_assert(sizeof(ClearToSend) == 48);
 
 struct Refusal {
   std::uint64_t offset = 0;  // first byte that did not arrive

@@ -54,11 +54,28 @@ class Request {
 
   std::size_t message_bytes = 0;  // receive: what the sender sends
   std::size_t limit = 0;          // bytes that are wanted
+  std::size_t stop = 0;           // receive: those from here to limit are in place already
   std::size_t offset = 0;         // bytes that are in place
   std::uint64_t remote_request = 0;
   std::uint64_t remote_address = 0;
   std::uint32_t progress_slot = Transport::no_slot;
   std::uint8_t rts_flags = 0;
+
+  /// A `write` delivery, which both sides may take part in. Set when the delivery begins.
+  struct Shared {
+    std::uint32_t generation = 0;
+    std::uint32_t chunk_bytes = 0;
+    std::uint32_t chunks = 0;
+    std::uint32_t back = 0;      // receive: chunks that this side has claimed
+    std::size_t start = 0;       // of the first chunk
+    bool own_part_done = false;  // this side has nothing to copy (any more)
+    bool peer_done = false;      // the other side's FIN is there
+    bool refused = false;        // receive: the sender cannot write (any more)
+    std::size_t hole = 0;        // receive: bytes from here to the end of its chunk could not be read
+    bool has_hole = false;
+
+    [[nodiscard]] std::size_t chunk_at(std::uint32_t chunk) const { return start + std::size_t{chunk} * chunk_bytes; }
+  } shared;
 
   CallSite site;
   Guarded* guarded = nullptr;

@@ -32,9 +32,10 @@ struct EngineStatistics {
   std::uint64_t bytes_sent = 0;
   std::uint64_t receives = 0;
   std::uint64_t bytes_received = 0;
-  std::uint64_t written = 0;   // receives by single copy of the sender
-  std::uint64_t read = 0;      // receives by single copy of the receiver
-  std::uint64_t streamed = 0;  // receives by copy-in/copy-out
+  std::uint64_t written = 0;      // receives by single copy of the sender
+  std::uint64_t cooperative = 0;  // of these, with chunks read by the receiver
+  std::uint64_t read = 0;         // receives by single copy of the receiver
+  std::uint64_t streamed = 0;     // receives by copy-in/copy-out
   std::uint64_t released = 0;
   std::uint64_t released_unmatched = 0;
   std::uint64_t held_sends = 0;

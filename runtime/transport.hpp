@@ -7,6 +7,7 @@
 // Order: messages committed to one peer are delivered to it in that order. There is no order between peers.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -53,12 +54,15 @@ class Transport {
   /// True when a poll now would deliver something.
   [[nodiscard]] virtual bool pending() const = 0;
 
-  /// Whether the peer's memory file can be written, and the peer's memory be read, by this process.
+  /// Whether this process can write to and read from the peer's memory file, and read the peer's memory at large.
   [[nodiscard]] virtual bool can_write(Peer peer) const = 0;
+  [[nodiscard]] virtual bool can_read_blocks(Peer peer) const = 0;
   [[nodiscard]] virtual bool can_read(Peer peer) const = 0;
   /// [any thread] Copies into the peer's memory file; false when that is impossible (nothing is lost, the transfer goes
   /// another way) and can_write answers false from then on.
   virtual bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) = 0;
+  /// [any thread] Copies from the peer's memory file; false as for `write`.
+  virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) = 0;
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;
 
@@ -68,6 +72,12 @@ class Transport {
   virtual void close_progress_slot(std::uint32_t slot) = 0;
   [[nodiscard]] virtual std::uint64_t progress(std::uint32_t slot) const = 0;          // [any thread], acquire
   virtual void report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) = 0;  // [any thread], release
+  /// Beside each progress word: who copies which chunk (ChunkClaims). nullptr when the peer has no such slot.
+  virtual std::atomic<std::uint64_t>& claims(std::uint32_t slot) = 0;                // [any thread]
+  virtual std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) = 0;  // [any thread]
+
+  /// Peers that were not told at once of what was sent to them are told now. For whoever stops polling.
+  virtual void flush_alerts() = 0;
 
   /// Sets what arriving messages do while nobody polls. After raising it the caller must look at `pending` once more.
   virtual void set_attention(Attention level) = 0;  // [any thread], sequentially consistent

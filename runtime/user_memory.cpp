@@ -62,7 +62,7 @@ void copy_to_user(std::byte* user, const std::byte* source, std::size_t bytes) {
             [&](std::byte* piece, std::size_t offset, std::size_t length) { std::memcpy(piece, source + offset, length); });
 }
 
-const std::byte* readable_alias(const std::byte* user, std::size_t bytes) {
+std::byte* unguarded_address(std::byte* user, std::size_t bytes) {
   const PageGuard* guard = user_memory_is_guarded() ? registered_guard.load(std::memory_order_acquire) : nullptr;
   const AliasArena* arena = registered_arena.load(std::memory_order_acquire);
   const ByteRange range = ByteRange::of(user, bytes);

@@ -26,9 +26,9 @@ void register_user_memory(const PageGuard* guard, const AliasArena* arena);
 void copy_from_user(std::byte* target, const std::byte* user, std::size_t bytes);
 void copy_to_user(std::byte* user, const std::byte* source, std::size_t bytes);
 
-/// An address through which [user, user + bytes) can be read for as long as the caller likes, whatever comes under guard: its
-/// alias when all of it lies in blocks, itself when none of it is under guard now. nullptr: neither; copy it piecewise.
-/// Asks the kernel only while something is under guard.
-[[nodiscard]] const std::byte* readable_alias(const std::byte* user, std::size_t bytes);
+/// An address through which [user, user + bytes) can be used while nothing more comes under guard: itself when none of it is
+/// under guard now, otherwise its alias when all of it lies in blocks (and then for as long as the caller likes). nullptr:
+/// neither; copy it piecewise. Asks the kernel only while something is under guard.
+[[nodiscard]] std::byte* unguarded_address(std::byte* user, std::size_t bytes);
 
 }  // namespace sluice

@@ -34,8 +34,12 @@ std::size_t CrossMemory::read(std::uint64_t address, std::span<std::byte> target
     iovec local{target.data() + done, bytes};
     iovec remote{reinterpret_cast<void*>(address + done), bytes};
     const ssize_t moved = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
-    if (moved > 0) done += static_cast<std::size_t>(moved);
-    if (moved <= 0) usable_ = false;
+    if (moved <= 0) {
+      // EFAULT says something about these pages, which either side may have under guard for a moment, and nothing about the pair.
+      if (moved == 0 || errno != EFAULT) usable_ = false;
+      break;
+    }
+    done += static_cast<std::size_t>(moved);
   }
   return done;
 }

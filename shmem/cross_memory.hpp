@@ -28,7 +28,8 @@ class CrossMemory {
   /// Why the probe failed; empty when it did not.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
-  /// Bytes read from the front; fewer than asked for when the kernel refused, and then it is not usable any more.
+  /// Bytes read from the front; fewer than asked for when some page cannot be read (or written here) now, or when the kernel
+  /// refuses it altogether, and then it is not usable any more.
   std::size_t read(std::uint64_t address, std::span<std::byte> target);
 
  private:

@@ -5,7 +5,7 @@
 //   attention    futex word: who must be told when a message arrives (see attention.hpp)
 //   finalized    set before the process closes its sockets on purpose
 //   contacts     one bit per sender, set with its first message, so that the owner polls only rings that were ever used
-//   slots        progress words, one line each; the owner gives them out, a sender writes them
+//   slots        progress word and chunk claims, one line each; the owner gives them out, a sender writes them
 //   controls     RingControl per sender
 //   buffers      ring buffer per sender; pages come into being when used
 //
@@ -76,6 +76,8 @@ class Inbox {
   [[nodiscard]] std::atomic<std::uint64_t>& slot(std::uint32_t slot) const {
     return *at<std::atomic<std::uint64_t>>(layout_.slots_at_ + slot * cache_line);
   }
+  /// In the line of the progress word.
+  [[nodiscard]] std::atomic<std::uint64_t>& claims(std::uint32_t slot) const { return (&this->slot(slot))[1]; }
   [[nodiscard]] RingControl* ring_control(std::size_t sender) const { return at<RingControl>(layout_.controls_at_) + sender; }
   [[nodiscard]] std::byte* ring_buffer(std::size_t sender) const {
     return at<std::byte>(layout_.buffers_at_) + sender * layout_.ring_capacity_;

@@ -12,14 +12,14 @@ namespace sluice {
 
 namespace {
 
-/// How the next write to a granule is done.
+/// How a granule is moved the next time.
 enum class Way : std::uint8_t { call, populate, store };
 
 constexpr std::size_t most_per_call = std::size_t{1} << 30;  // the kernel moves at most 2 GiB in one call
 
 }  // namespace
 
-/// One window of the file, and for each granule how often it was written.
+/// One window of the file, and for each granule how often it was moved.
 class PeerMemory::Window {
  public:
   Window(Mapping memory, Mapping uses) : memory_(std::move(memory)), uses_(std::move(uses)) {}
@@ -97,54 +97,70 @@ PeerMemory::Window* PeerMemory::window(std::size_t index) {
   return made;
 }
 
-bool PeerMemory::write_by_call(std::uint64_t offset, std::span<const std::byte> source) {
-  while (!source.empty()) {
-    // Not pwrite(): Sluice's wrapper of it holds the application's output back, and this is not that.
-    const long written = syscall(SYS_pwrite64, file_.get(), source.data(), std::min(source.size(), most_per_call), offset);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return refuse("pwrite into the peer's memory file");
-    offset += static_cast<std::uint64_t>(written);
-    source = source.subspan(static_cast<std::size_t>(written));
+bool PeerMemory::move_by_call(Piece piece) {
+  while (piece.bytes != 0) {
+    // Not pread() and pwrite(): Sluice's wrappers of them are for the application's buffers and output, and this is neither.
+    const long moved = syscall(piece.call, file_.get(), piece.own, std::min(piece.bytes, most_per_call), piece.offset);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0)
+      return refuse(piece.call == SYS_pread64 ? "pread of the peer's memory file" : "pwrite into the peer's memory file");
+    piece.offset += static_cast<std::uint64_t>(moved);
+    piece.own += moved;
+    piece.bytes -= static_cast<std::size_t>(moved);
   }
   return true;
+}
+
+bool PeerMemory::move(Piece piece) {
+  if (!usable()) return false;
+  if (piece.offset > file_bytes_ || piece.bytes > file_bytes_ - piece.offset) {
+    errno = EFBIG;
+    return refuse("use of the peer's memory file beyond its end");
+  }
+  while (piece.bytes != 0) {
+    Window* there = window(piece.offset / AliasArena::window_bytes);
+    if (!there) return refuse("mmap of the peer's memory file");
+    Piece within = piece;
+    within.bytes = std::min(piece.bytes, AliasArena::window_bytes - piece.offset % AliasArena::window_bytes);
+    const std::size_t bytes = move_run(*there, within);
+    if (bytes == 0) return false;
+    piece.offset += bytes;
+    piece.own += bytes;
+    piece.bytes -= bytes;
+  }
+  return true;
+}
+
+/// Moves the longest run of granules that are to be moved the same way; returns its length, 0 when that failed.
+std::size_t PeerMemory::move_run(Window& there, const Piece& piece) {
+  const std::size_t start = piece.offset % AliasArena::window_bytes;
+  const Way way = there.way(start / granule_bytes);
+  std::size_t bytes = 0;
+  while (bytes < piece.bytes && there.way((start + bytes) / granule_bytes) == way) {
+    there.count_use((start + bytes) / granule_bytes);
+    bytes += std::min(granule_bytes - (start + bytes) % granule_bytes, piece.bytes - bytes);
+  }
+  if (way == Way::call) return move_by_call({piece.call, piece.offset, piece.own, bytes}) ? bytes : 0;
+  std::byte* const shared = there.at(start);
+  if (way == Way::populate) {
+    const ByteRange pages = PageRange::covering(ByteRange::of(shared, bytes)).bytes();
+    // Its failure means a kernel before 5.14, or no memory; in both cases the copy finds out for itself.
+    ::madvise(reinterpret_cast<void*>(pages.begin), pages.size(), MADV_POPULATE_WRITE);
+  }
+  if (piece.call == SYS_pwrite64) {
+    copy_to_shared(shared, piece.own, bytes);
+  } else {
+    copy_to_shared(piece.own, shared, bytes);
+  }
+  return bytes;
 }
 
 bool PeerMemory::write(std::uint64_t offset, std::span<const std::byte> source) {
-  if (!usable()) return false;
-  if (offset > file_bytes_ || source.size() > file_bytes_ - offset) {
-    errno = EFBIG;
-    return refuse("writing beyond the peer's memory file");
-  }
-  while (!source.empty()) {
-    Window* target = window(offset / AliasArena::window_bytes);
-    if (!target) return refuse("mmap of the peer's memory file");
-    const std::size_t start = offset % AliasArena::window_bytes;
-    const std::size_t most = std::min(source.size(), AliasArena::window_bytes - start);
-    const std::size_t bytes = write_run(*target, start, source.first(most), offset);
-    if (bytes == 0) return false;
-    offset += bytes;
-    source = source.subspan(bytes);
-  }
-  return true;
+  return move({SYS_pwrite64, offset, const_cast<std::byte*>(source.data()), source.size()});
 }
 
-/// Writes the longest run of granules that are to be written the same way; returns its length, 0 when that failed.
-std::size_t PeerMemory::write_run(Window& target, std::size_t start, std::span<const std::byte> source, std::uint64_t offset) {
-  const Way way = target.way(start / granule_bytes);
-  std::size_t bytes = 0;
-  while (bytes < source.size() && target.way((start + bytes) / granule_bytes) == way) {
-    target.count_use((start + bytes) / granule_bytes);
-    bytes += std::min(granule_bytes - (start + bytes) % granule_bytes, source.size() - bytes);
-  }
-  if (way == Way::call) return write_by_call(offset, source.first(bytes)) ? bytes : 0;
-  std::byte* to = target.at(start);
-  if (way == Way::populate) {
-    const ByteRange pages = PageRange::covering(ByteRange::of(to, bytes)).bytes();
-    // Its failure means a kernel before 5.14, or no memory; in both cases the stores find out for themselves.
-    ::madvise(reinterpret_cast<void*>(pages.begin), pages.size(), MADV_POPULATE_WRITE);
-  }
-  copy_to_shared(to, source.data(), bytes);
-  return bytes;
+bool PeerMemory::read(std::uint64_t offset, std::span<std::byte> target) {
+  return move({SYS_pread64, offset, target.data(), target.size()});
 }
 
 }  // namespace sluice

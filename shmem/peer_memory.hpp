@@ -1,12 +1,14 @@
-// The memory file of a peer's alias blocks, so that a sender stores straight into the receiver's buffer.
+// The memory file of a peer's alias blocks, so that a sender stores straight into the receiver's buffer, and a receiver reads
+// straight out of the sender's.
 //
 // An application address of the peer is its offset in the file. The file is as large as the address space and is mapped in
 // windows of AliasArena::window_bytes, each when first needed. A window stays mapped; it costs address space only.
 //
-// Two ways to write. A store through the window is the fastest (20 to 50 GB/s) once the page is mapped here, but mapping it is a
-// fault of about 1 µs, or 0.8 µs where many are populated by one call. pwrite needs no mapping and moves 8 to 16 GB/s from
-// 16 KB on (all measured on a Zen 5 guest). So a granule of 64 KB is written by pwrite `uses_before_mapping` times, then
-// populated, then stored to. That it is populated is only a hint: the peer may drop pages later, and a store faults as usual.
+// Two ways to get at a page. A load or store through the window is the fastest (20 to 50 GB/s) once the page is mapped here, but
+// mapping it is a fault of about 1 µs, or 0.8 µs where many are populated by one call. pread and pwrite need no mapping and move
+// 8 to 16 GB/s from 16 KB on (all measured on a Zen 5 guest). So a granule of 64 KB is moved by them `uses_before_mapping` times,
+// then populated, then used directly. That it is populated is only a hint: the peer may drop pages later, and a store faults as
+// usual.
 //
 // Threading: any thread. Windows are found without a lock; a lock is taken to map one.
 #pragma once
@@ -42,6 +44,7 @@ class PeerMemory {
 
   /// False when it is impossible, and from then on.
   bool write(std::uint64_t offset, std::span<const std::byte> source);
+  bool read(std::uint64_t offset, std::span<std::byte> target);
 
  private:
   static constexpr std::size_t address_bits = 48;
@@ -50,8 +53,16 @@ class PeerMemory {
   using Table = std::array<std::atomic<Window*>, windows>;
 
   Window* window(std::size_t index);
-  std::size_t write_run(Window& target, std::size_t start, std::span<const std::byte> source, std::uint64_t offset);
-  bool write_by_call(std::uint64_t offset, std::span<const std::byte> source);
+  /// A copy between the peer's file and memory of this process.
+  struct Piece {
+    long call;             // SYS_pread64 or SYS_pwrite64
+    std::uint64_t offset;  // in the file
+    std::byte* own;
+    std::size_t bytes;
+  };
+  bool move(Piece piece);
+  std::size_t move_run(Window& window, const Piece& piece);
+  bool move_by_call(Piece piece);
   bool refuse(const char* call);
 
   Descriptor file_;

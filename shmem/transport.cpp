@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "runtime/clock.hpp"
 #include "shmem/attention.hpp"
 
 namespace sluice {
@@ -16,6 +17,9 @@ namespace {
 /// One message a poll: what the caller waits for is most often the last one there, and a look at the line after it, which the
 /// sender has just armed, costs a transfer between the processors (about 40 ns near, 190 far) before the call could return.
 constexpr int messages_per_sender = 1;
+
+/// How long a peer whose application computes may stay unaware of a message, where processors are shared.
+constexpr std::uint64_t patience_ns = 50'000;
 
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tag; peers are tagged with their local index
 
@@ -52,6 +56,7 @@ ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode)
       self_(bootstrap.self_),
       inbox_(std::move(bootstrap.inbox_)),
       contact_words_(inbox_.layout().contact_words()),
+      patient_(bootstrap.peers_.size() > static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)))),
       helper_bell_(std::move(bootstrap.helper_bell_)),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
   watch(epoll_, helper_bell_.get(), own_bell);
@@ -84,8 +89,31 @@ std::string ShmemTransport::refusals(Peer peer) const {
 
 std::size_t ShmemTransport::max_payload() const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
 
-void ShmemTransport::alert(const Link& link, bool is_eager) const {
+/// Where processes share processors, a helper thread that is woken takes the processor from the application that it helps, and
+/// that application is most often back in a call a moment later. So the peer gets that moment, while this process polls on.
+void ShmemTransport::alert(Link& link, bool is_eager) {
+  if (patient_ && !is_eager) {
+    const Attention level = link.inbox.attention().load(std::memory_order_seq_cst);
+    if (level == Attention::rendezvous || level == Attention::everything) {
+      if (deferred_.empty()) deferred_until_ = now_ns() + patience_ns;
+      if (!link.alert_deferred) deferred_.push_back(&link);
+      link.alert_deferred = true;
+      return;
+    }
+  }
   sluice::alert(link.inbox.attention(), is_eager ? Arrival::eager : Arrival::other, link.helper_bell.get());
+}
+
+void ShmemTransport::ring_overdue() {
+  if (now_ns() >= deferred_until_) flush_alerts();
+}
+
+void ShmemTransport::flush_alerts() {
+  for (Link* link : deferred_) {
+    link->alert_deferred = false;
+    sluice::alert(link->inbox.attention(), Arrival::other, link->helper_bell.get());
+  }
+  deferred_.clear();
 }
 
 std::byte* ShmemTransport::reserve(Peer to, std::size_t payload_bytes) {
@@ -106,6 +134,7 @@ void ShmemTransport::commit(Peer to, const MessageHeader& header) {
 }
 
 int ShmemTransport::poll(MessageSink& sink) {
+  if (!deferred_.empty()) ring_overdue();
   if (waiting_for_room_ != 0) deliver_room(sink);
   admit_new_senders();
   int delivered = 0;
@@ -164,10 +193,15 @@ bool ShmemTransport::pending() const {
 }
 
 bool ShmemTransport::can_write(Peer peer) const { return link(peer).memory.usable(); }
+bool ShmemTransport::can_read_blocks(Peer peer) const { return link(peer).memory.usable(); }
 bool ShmemTransport::can_read(Peer peer) const { return link(peer).cross.usable(); }
 
 bool ShmemTransport::write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) {
   return link(peer).memory.write(file_offset, source);
+}
+
+bool ShmemTransport::read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) {
+  return link(peer).memory.read(file_offset, target);
 }
 
 std::size_t ShmemTransport::read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) {
@@ -188,6 +222,12 @@ std::uint64_t ShmemTransport::progress(std::uint32_t slot) const { return inbox_
 
 void ShmemTransport::report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) {
   if (slot < InboxLayout::slots) link(to).inbox.slot(slot).store(bytes, std::memory_order_release);
+}
+
+std::atomic<std::uint64_t>& ShmemTransport::claims(std::uint32_t slot) { return inbox_.claims(slot); }
+
+std::atomic<std::uint64_t>* ShmemTransport::claims_at(Peer peer, std::uint32_t slot) {
+  return slot < InboxLayout::slots ? &link(peer).inbox.claims(slot) : nullptr;
 }
 
 void ShmemTransport::set_attention(Attention level) { inbox_.attention().store(level, std::memory_order_seq_cst); }

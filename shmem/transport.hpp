@@ -41,15 +41,20 @@ class ShmemTransport final : public Transport {
   [[nodiscard]] bool pending() const override;
 
   [[nodiscard]] bool can_write(Peer peer) const override;
+  [[nodiscard]] bool can_read_blocks(Peer peer) const override;
   [[nodiscard]] bool can_read(Peer peer) const override;
   bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) override;
+  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) override;
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
 
   std::uint32_t open_progress_slot() override;
   void close_progress_slot(std::uint32_t slot) override;
   [[nodiscard]] std::uint64_t progress(std::uint32_t slot) const override;
   void report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) override;
+  std::atomic<std::uint64_t>& claims(std::uint32_t slot) override;
+  std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override;
 
+  void flush_alerts() override;
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override;
   void poke() override;
@@ -67,6 +72,7 @@ class ShmemTransport final : public Transport {
     Descriptor socket;
     Descriptor helper_bell;
     bool waits_for_room = false;  // a reserve failed; the peer has been told
+    bool alert_deferred = false;  // in `deferred_`
     PeerMemory memory;
     CrossMemory cross;
 
@@ -74,7 +80,8 @@ class ShmemTransport final : public Transport {
   };
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }
-  void alert(const Link& link, bool is_eager) const;
+  void alert(Link& link, bool is_eager);
+  void ring_overdue();
   int drain(Link& link, MessageSink& sink);
   void admit_new_senders();
   void deliver_room(MessageSink& sink);
@@ -89,6 +96,9 @@ class ShmemTransport final : public Transport {
   std::vector<std::uint32_t> local_of_;       // by peer
   std::vector<Link*> senders_;                // those that have sent something
   std::size_t waiting_for_room_ = 0;          // links with waits_for_room
+  const bool patient_;                        // more processes than processors: see alert()
+  std::vector<Link*> deferred_;               // peers whose helper threads may have to be woken
+  std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;
   std::atomic<int> sleepers_{0};  // threads inside `sleep`
   std::atomic<Peer> vanished_{Peer{-1}};

@@ -8,6 +8,8 @@ MODES = {
     "matched": {"SLUICE_RELEASE": "matched"},
     "stream": {"SLUICE_SHMEM_COPY": "stream"},
     "cma": {"SLUICE_SHMEM_COPY": "cma"},
+    "rput": {"SLUICE_RNDV": "rput"},
+    "coop": {"SLUICE_RNDV": "coop"},
     "disabled": {"SLUICE_ENABLE": "0"},
 }
 

@@ -9,6 +9,8 @@ USUAL_RANKS = {
     "matched": (2, 3),
     "stream": (2, 4),
     "cma": (2, 3),
+    "rput": (2,),
+    "coop": (3,),
     "disabled": (2,),
 }
 
@@ -50,7 +52,7 @@ FINALIZE_CASES = ("pending_sends", "buffered_sends", "never_read", "inactive_req
 SLUICE_ONLY = {mode: (2,) for mode in USUAL_RANKS if mode != "disabled"}
 
 PROGRAMS = [
-    Program("large", ranks={"release": (2,), "stream": (2,), "cma": (2,)}, gigabytes=8, seconds=240),
+    Program("large", ranks={"release": (2,), "rput": (2,), "stream": (2,), "cma": (2,)}, gigabytes=8, seconds=240),
     Program("send_modes", ranks=with_eight()),
     Program("wildcards", ranks=with_eight()),
     Program("ordering"),

@@ -43,7 +43,7 @@ TEST(config, default_in_the_table_is_accepted) {
 TEST(config, every_variable_is_read) {
   const ParsedConfig parsed =
       parse({"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K",
-             "SLUICE_TRANSPORTS=shmem", "SLUICE_SHMEM_COPY=stream", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1"});
+             "SLUICE_TRANSPORTS=shmem", "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -52,6 +52,7 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.eager_limit, 4096U);
   EXPECT_EQ(parsed.config.transports, "shmem");
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
+  EXPECT_EQ(parsed.config.rendezvous, Rendezvous::coop);
   EXPECT_EQ(parsed.config.verbose, 3);
   EXPECT_TRUE(parsed.config.summary);
 }
@@ -71,6 +72,7 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
                                      {"SLUICE_RELEASE", {"off", "matched", "early"}},
                                      {"SLUICE_GUARD", {"auto", "mprotect"}},
                                      {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
+                                     {"SLUICE_RNDV", {"auto", "rput", "rget", "coop"}},
                                      {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
                                      {"SLUICE_SUMMARY", {"0", "1"}}};
   for (const auto& [name, words] : choices) {

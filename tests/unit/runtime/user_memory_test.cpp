@@ -80,16 +80,16 @@ TEST_F(UserMemoryTest, copies_work_before_anything_is_registered) {
   copy_to_user(nullptr, &byte, 0);
 }
 
-TEST_F(UserMemoryTest, unguarded_memory_is_read_where_it_is) {
-  EXPECT_EQ(readable_alias(memory_, page_bytes), memory_);
+TEST_F(UserMemoryTest, unguarded_memory_is_used_where_it_is) {
+  EXPECT_EQ(unguarded_address(memory_, page_bytes), memory_);
   Guarded* release = guard_.protect(part(2, 4), 0);
-  EXPECT_EQ(readable_alias(memory_, page_bytes), memory_);
+  EXPECT_EQ(unguarded_address(memory_, page_bytes), memory_);
   guard_.finish(release);
 }
 
-TEST_F(UserMemoryTest, guarded_memory_is_read_through_its_alias) {
+TEST_F(UserMemoryTest, guarded_memory_is_used_through_its_alias) {
   Guarded* release = guard_.protect(part(2, 4), 0);
-  const std::byte* alias = readable_alias(memory_ + page_bytes, 4 * page_bytes);
+  std::byte* alias = unguarded_address(memory_ + page_bytes, 4 * page_bytes);
   ASSERT_NE(alias, nullptr);
   EXPECT_NE(alias, memory_ + page_bytes);
   for (std::size_t i = 0; i < 4 * page_bytes; ++i) ASSERT_EQ(alias[i], pattern(page_bytes + i));
@@ -99,7 +99,7 @@ TEST_F(UserMemoryTest, guarded_memory_is_read_through_its_alias) {
 TEST_F(UserMemoryTest, a_range_that_leaves_its_block_beside_a_guarded_page_has_no_single_address) {
   Guarded* release = guard_.protect(part(2, 4), 0);
   ASSERT_TRUE(arena_.privatize(part(5, 6)));
-  EXPECT_EQ(readable_alias(memory_ + 3 * page_bytes, 3 * page_bytes), nullptr);
+  EXPECT_EQ(unguarded_address(memory_ + 3 * page_bytes, 3 * page_bytes), nullptr);
   guard_.finish(release);
 }
 

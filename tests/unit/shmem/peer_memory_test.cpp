@@ -52,6 +52,17 @@ TEST_F(PeerMemoryTest, EveryUseOfAPageWritesWhatWasAskedFor) {
   }
 }
 
+TEST_F(PeerMemoryTest, EveryUseOfAPageReadsWhatIsThere) {
+  for (unsigned use = 0; use < PeerMemory::uses_before_mapping + 3u; use++) {
+    const auto data = random_bytes(300000, use + 1);
+    std::memcpy(view.start() + viewed / 2 - 100000, data.data(), data.size());
+    std::vector<std::byte> target(data.size() + 1, std::byte{0x5a});
+    ASSERT_TRUE(memory.read(border - 100000, std::span(target).first(data.size()))) << use;
+    EXPECT_EQ(std::memcmp(target.data(), data.data(), data.size()), 0) << use;
+    EXPECT_EQ(target.back(), std::byte{0x5a});
+  }
+}
+
 TEST_F(PeerMemoryTest, RandomWritesLeaveTheBytesBesideThemAlone) {
   std::minstd_rand random(1);
   std::vector<std::byte> model(viewed);

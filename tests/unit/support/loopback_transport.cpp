@@ -39,6 +39,7 @@ struct Station {
   std::size_t wakes = 0;
 
   std::vector<std::atomic<std::uint64_t>> slots;
+  std::vector<std::atomic<std::uint64_t>> claims;  // by slot
   std::vector<bool> slot_in_use;
 
   std::atomic<std::size_t> written{0};
@@ -54,6 +55,7 @@ struct LoopbackNetwork::Shared {
       station.sender_wants_room.resize(size);
       station.room_at.resize(size);
       station.slots = std::vector<std::atomic<std::uint64_t>>(knobs.progress_slots);
+      station.claims = std::vector<std::atomic<std::uint64_t>>(knobs.progress_slots);
       station.slot_in_use.resize(knobs.progress_slots);
     }
   }
@@ -143,6 +145,12 @@ class LoopbackTransport final : public Transport {
     return true;
   }
 
+  [[nodiscard]] bool can_read_blocks(Peer peer) const override { return can_write(peer); }
+
+  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) override {
+    return can_read_blocks(peer) && read(peer, file_offset, target) == target.size();
+  }
+
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {
     if (!can_read(peer) || shared_.vanished == peer) return 0;
     const std::size_t before = mine_.read.fetch_add(target.size());
@@ -175,6 +183,14 @@ class LoopbackTransport final : public Transport {
   void report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) override {
     shared_.stations[index(to)].slots.at(slot).store(bytes, std::memory_order_release);
   }
+
+  std::atomic<std::uint64_t>& claims(std::uint32_t slot) override { return mine_.claims.at(slot); }
+
+  std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override {
+    return slot < shared_.knobs.progress_slots ? &shared_.stations[index(peer)].claims[slot] : nullptr;
+  }
+
+  void flush_alerts() override {}
 
   void set_attention(Attention level) override { mine_.attention.store(level); }
 

@@ -1,0 +1,218 @@
+// A `write` delivery that both sides take part in (COOP-p2p, CO section II-A1): the sender stores chunks from the front into the
+// receiver's alias block, the receiver reads chunks from the back out of the sender's memory, until they meet (chunk_claims.hpp).
+// The receiver takes part only while a thread of its application waits in a call; otherwise the delivery is a plain rput.
+//
+// Each side sends FIN when it has copied something, and waits for the other's FIN only if the other has. So:
+//
+//   sender:    copying → nothing left to claim → (the receiver claimed nothing) done
+//                                              → (it did) awaiting fin → done | (cts stream for a hole) streaming → done
+//   receiver:  helping → nothing left to claim → (the sender claimed nothing) done, FIN sent
+//                                              → (it did) FIN sent, awaiting fin → done
+//
+// A FIN may come before the own part is done. A sender whose chunks are all taken before it looks (front = 0) may find the word
+// already in another generation; it learns of the end by the receiver's FIN.
+//
+// Failures. The sender cannot write: it answers refuse(offset), the receiver closes the claims and fetches what lies between
+// there and its own chunks another way. The receiver cannot read: it stops claiming, waits for the sender to be done with all
+// others, and asks for the hole as a stream; its FIN is kept back until then.
+
+#include <algorithm>
+
+#include "runtime/chunk_claims.hpp"
+#include "runtime/engine_state.hpp"
+#include "runtime/fatal.hpp"
+
+namespace sluice {
+namespace {
+
+/// A message is cut into at least this many chunks where chunks do not become too short for it.
+constexpr std::size_t wanted_chunks = 8;
+constexpr std::size_t least_chunk_bytes = 32 * 1024;
+
+std::uint32_t choose_chunk_bytes(std::size_t bytes, std::size_t most) {
+  const std::size_t even = (bytes / wanted_chunks + page_bytes - 1) / page_bytes * page_bytes;
+  const std::size_t usual = std::clamp(even, least_chunk_bytes, most);
+  const std::size_t least_countable = bytes / ChunkClaims::most_chunks + 1;
+  return static_cast<std::uint32_t>(std::max(usual, least_countable));
+}
+
+std::uint32_t count_chunks(std::size_t bytes, std::uint32_t chunk_bytes) {
+  return static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
+}
+
+}  // namespace
+
+/// A process that has no processor to itself copies when it has one, and needs no answer of the sender to do so.
+bool Engine::State::prefers_read(const Request& receive) const {
+  if (config.rendezvous == Rendezvous::rget) return true;
+  return config.rendezvous == Rendezvous::automatic && oversubscribed && inside != 0 && !receive.released;
+}
+
+void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool readable) {
+  const std::size_t bytes = receive.stop - receive.offset;
+  ChunkClaims claims(transport->claims(receive.progress_slot));
+  receive.shared = {.generation = claims.view().generation,
+                    .chunk_bytes = choose_chunk_bytes(bytes, most_chunk_bytes),
+                    .start = receive.offset};
+  receive.shared.chunks = count_chunks(bytes, receive.shared.chunk_bytes);
+  clear.generation = receive.shared.generation;
+  clear.chunk_bytes = receive.shared.chunk_bytes;
+  const bool wanted = config.rendezvous == Rendezvous::coop || (config.rendezvous == Rendezvous::automatic && !oversubscribed);
+  receive.shared.own_part_done = !(wanted && readable && receive.shared.chunks > 1);
+  if (!receive.shared.own_part_done) helping.push_back(&receive);
+}
+
+void Engine::State::join_chunks(Request& send, const ClearToSend& clear) {
+  send.shared = {.generation = clear.generation, .chunk_bytes = clear.chunk_bytes, .start = send.offset};
+  const std::size_t bytes = send.limit - send.offset;
+  if (clear.chunk_bytes == 0 || bytes / clear.chunk_bytes > ChunkClaims::most_chunks) {
+    fatal("rank %d wants a message of %zu bytes in chunks of %u", static_cast<int>(send.rank), bytes, clear.chunk_bytes);
+  }
+  send.shared.chunks = count_chunks(bytes, clear.chunk_bytes);
+}
+
+void Engine::State::send_fin_of_chunks(const Request& request) {
+  MessageHeader header;
+  header.kind = MessageKind::fin;
+  header.flags = flag_of_chunks;
+  header.subject = request.remote_request;
+  send_or_queue(request.peer, header, {});
+}
+
+// --- the sender --------------------------------------------------------------------------------------------------------
+
+bool Engine::State::claim_for_writing(Request& send) {
+  std::atomic<std::uint64_t>* word = transport->claims_at(send.peer, send.progress_slot);
+  if (!word) fatal("rank %d has no progress slot %u", static_cast<int>(send.rank), send.progress_slot);
+  return ChunkClaims(*word).claim_front(send.shared.generation, send.shared.chunks).claimed;
+}
+
+/// Only while this side has a chunk whose FIN is not sent, so that the word is still of this transfer.
+bool Engine::State::all_claimed(const Request& send) {
+  const ChunkClaims::View view = ChunkClaims(*transport->claims_at(send.peer, send.progress_slot)).view();
+  return view.front + view.back >= send.shared.chunks;
+}
+
+void Engine::State::own_part_written(Request* send) {
+  const bool copied = send->offset > send->shared.start;
+  send->shared.own_part_done = true;
+  const bool alone = copied && send->offset == send->limit;
+  if (copied) send_fin_of_chunks(*send);
+  if (alone || send->shared.peer_done) finish(send);
+}
+
+// --- the receiver ------------------------------------------------------------------------------------------------------
+
+bool Engine::State::run_help(Lock& lock) {
+  Request* receive = helping.pop_front();
+  Request::Shared& shared = receive->shared;
+  const auto claim = ChunkClaims(transport->claims(receive->progress_slot)).claim_back(shared.generation, shared.chunks);
+  if (!claim.claimed) {
+    own_part_read(receive, claim.view.front);
+    return true;
+  }
+  if (shared.back++ == 0) ++statistics.cooperative;
+  const std::size_t begin = shared.chunk_at(shared.chunks - shared.back);
+  const std::size_t bytes = std::min(begin + shared.chunk_bytes, receive->stop) - begin;
+  receive->copying = true;
+  ++busy_copies;
+  const std::size_t arrived = read_piece(lock, *receive, begin, bytes);
+  receive->copying = false;
+  --busy_copies;
+  if (arrived < bytes) {
+    statistics.count(Fallback::read_refused);
+    shared.has_hole = true;
+    shared.hole = begin + arrived;
+  }
+  if (shared.refused) {
+    after_refusal(receive);
+    return true;
+  }
+  const ChunkClaims::View view = ChunkClaims(transport->claims(receive->progress_slot)).view();
+  if (shared.has_hole || shared.peer_done || view.front + view.back >= shared.chunks) {
+    own_part_read(receive, view.front + view.back >= shared.chunks ? view.front : shared.chunks);
+  } else {
+    helping.push_back(receive);
+  }
+  return true;
+}
+
+/// `front`: chunks of the sender's; not 0 while it may still claim one.
+void Engine::State::own_part_read(Request* receive, std::uint32_t front) {
+  Request::Shared& shared = receive->shared;
+  shared.own_part_done = true;
+  if (shared.back != 0 && !shared.has_hole) send_fin_of_chunks(*receive);
+  if (shared.peer_done || front == 0) finish_shared(receive);
+}
+
+/// Nobody copies any more.
+void Engine::State::finish_shared(Request* receive) {
+  Request::Shared& shared = receive->shared;
+  ChunkClaims(transport->claims(receive->progress_slot)).close();
+  if (!shared.has_hole) {
+    receive->offset = receive->limit;
+    finish(receive);
+    return;
+  }
+  transport->close_progress_slot(receive->progress_slot);
+  receive->progress_slot = Transport::no_slot;
+  receive->offset = shared.hole;
+  receive->stop = std::min(shared.chunk_at(shared.chunks - shared.back) + shared.chunk_bytes, receive->stop);
+  receive->way = Request::Way::stream;
+  begin_transfer(receive);
+}
+
+void Engine::State::on_fin(Request* request, std::uint8_t flags) {
+  Request::Shared& shared = request->shared;
+  if (request->way != Request::Way::write) {
+    if ((flags & flag_of_chunks) != 0) return;  // crossed this side's refusal
+    request->offset = request->limit;
+    finish(request);
+    return;
+  }
+  shared.peer_done = true;
+  if (request->kind == Request::Kind::send) {
+    if (shared.own_part_done) finish(request);
+    return;
+  }
+  if (request->copying) return;  // run_help goes on from here
+  if (request->work_link.linked) helping.remove(request);
+  if (shared.own_part_done) {
+    finish_shared(request);
+  } else {
+    own_part_read(request, shared.chunks);
+  }
+}
+
+void Engine::State::on_refuse(Request* receive, std::size_t offset) {
+  statistics.count(Fallback::write_refused);
+  if (receive->way != Request::Way::write || offset > receive->stop) {
+    fatal("message of rank %d refuses what was not asked of it", static_cast<int>(receive->peer));
+  }
+  receive->offset = offset;
+  receive->shared.refused = true;
+  if (receive->copying) return;  // run_help goes on from here
+  if (receive->work_link.linked) helping.remove(receive);
+  after_refusal(receive);
+}
+
+/// Without its progress slot the transfer is not a write any more; begin_transfer takes the next way, for what lies between the
+/// last chunk of the sender's and the first of this side's.
+void Engine::State::after_refusal(Request* receive) {
+  const Request::Shared& shared = receive->shared;
+  ChunkClaims(transport->claims(receive->progress_slot)).close();
+  transport->close_progress_slot(receive->progress_slot);
+  receive->progress_slot = Transport::no_slot;
+  const std::uint32_t kept = shared.back - (shared.has_hole ? 1 : 0);  // the last chunk claimed is the one with the hole
+  if (kept != 0) receive->stop = shared.chunk_at(shared.chunks - kept);
+  begin_transfer(receive);
+}
+
+std::size_t Engine::State::missing_bytes(const Request& receive) const {
+  const std::size_t begin = transport->progress(receive.progress_slot);
+  const std::size_t end =
+      receive.shared.back == 0 ? receive.stop : receive.shared.chunk_at(receive.shared.chunks - receive.shared.back);
+  return end > begin ? end - begin : 0;
+}
+
+}  // namespace sluice

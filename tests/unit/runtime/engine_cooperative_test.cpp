@@ -1,0 +1,114 @@
+// Two engines with alias blocks, joined by the loop-back network, whose processes share an address space: a receive buffer that
+// is a block is written by the sender and read by the receiver at once.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/statistics.hpp"
+#include "tests/unit/support/loopback_transport.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr CallSite here{1, "test"};
+constexpr Rank zero{0};
+constexpr Rank one{1};
+constexpr Tag tag{3};
+constexpr std::size_t room = 3'000'000;
+
+/// Ordinary private memory that may become a block.
+class Pages {
+ public:
+  Pages() {
+    if (start_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~Pages() { munmap(start_, room); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(start_); }
+
+ private:
+  void* start_ = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+};
+
+struct Case {
+  const char* name;
+  Rendezvous rendezvous;
+  LoopbackKnobs knobs;
+  bool receiver_takes_part;
+};
+
+class Cooperative : public testing::TestWithParam<std::tuple<std::size_t, Case>> {
+ protected:
+  Engine::Parts parts(Peer self) {
+    Config config;
+    config.release = ReleaseMode::off;
+    config.rendezvous = std::get<1>(GetParam()).rendezvous;
+    return {.self = self,
+            .job_size = 2,
+            .processes_on_node = 1,
+            .transport = &network.transport(self),
+            .arena = &arena,
+            .host = {},
+            .config = config};
+  }
+
+  LoopbackNetwork network{2, std::get<1>(GetParam()).knobs};
+  AliasArena arena{10000};
+};
+
+TEST_P(Cooperative, every_byte_arrives_once_and_nothing_beyond_it_changes) {
+  const auto& [bytes, conditions] = GetParam();
+  Engine sender(parts(Peer{0}));
+  Engine receiver(parts(Peer{1}));
+  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  constexpr int rounds = 12;  // a buffer becomes a block at its sixth use
+  const Pages source;
+  const Pages target;
+  std::memset(target.data(), 0x5a, room);
+
+  std::thread sending([&, bytes = bytes] {
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < bytes; ++i)
+        source.data()[i] = static_cast<std::byte>(i * 7 + i / 4099 + static_cast<unsigned>(round));
+      sender.send(*from, one, tag, source.data(), bytes, SendMode::standard, here);
+    }
+    sender.drain();
+  });
+  for (int round = 0; round < rounds; ++round) {
+    const Outcome outcome = receiver.receive(*to, zero, tag, target.data(), bytes + 1000, here);
+    ASSERT_EQ(outcome.bytes, bytes);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      ASSERT_EQ(target.data()[i], static_cast<std::byte>(i * 7 + i / 4099 + static_cast<unsigned>(round)))
+          << "round " << round << " byte " << i;
+    }
+    ASSERT_EQ(target.data()[bytes], std::byte{0x5a});
+  }
+  receiver.drain();
+  sending.join();
+  EXPECT_TRUE(conditions.receiver_takes_part || receiver.statistics().cooperative == 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, Cooperative,
+    testing::Combine(
+        testing::Values(std::size_t{32'768}, std::size_t{65'537}, std::size_t{1'000'003}, std::size_t{2'900'000}),
+        testing::Values(Case{"both", Rendezvous::coop, {}, true}, Case{"sender", Rendezvous::rput, {}, false},
+                        Case{"receiver", Rendezvous::rget, {}, false},
+                        Case{"slow", Rendezvous::coop, {.delay_polls = 5, .room = 2}, true},
+                        Case{"sender_stops", Rendezvous::coop, {.write_budget = 4'700'000}, true},
+                        Case{"receiver_stops", Rendezvous::coop, {.read_budget = 14'300'000}, true},
+                        Case{"both_stop", Rendezvous::coop, {.write_budget = 4'700'000, .read_budget = 14'300'000}, true})),
+    [](const auto& instance) {
+      return std::string(std::get<1>(instance.param).name) + "_" + std::to_string(std::get<0>(instance.param));
+    });
+
+}  // namespace
+}  // namespace sluice
