@@ -1,9 +1,13 @@
 #include "interpose/summary.hpp"
 
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "interpose/entry.hpp"
@@ -85,6 +89,31 @@ void print(const Row& row) {
   }
 }
 
+/// "solver+0x11f2": what addr2line understands, for programs and libraries alike.
+std::string place(std::uintptr_t address) {
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<void*>(address), &found) == 0 || !found.dli_fname) return "?";
+  const std::string_view file = found.dli_fname;
+  std::array<char, 32> offset{};
+  std::snprintf(offset.data(), offset.size(), "+0x%zx", address - reinterpret_cast<std::uintptr_t>(found.dli_fbase));
+  return std::string(file.substr(file.rfind('/') + 1)) + offset.data();
+}
+
+void print_call_sites() {
+  constexpr std::size_t most_lines = 10;
+  constexpr double ns_per_us = 1e3;
+  const auto sites = engine().call_sites();
+  if (!sites.empty()) std::fprintf(stderr, "sluice: releases by call site, rank 0\n");
+  for (std::size_t i = 0; i < std::min(sites.size(), most_lines); ++i) {
+    const ReleasePolicy::Report& site = sites[i];
+    std::fprintf(stderr, "sluice:   %s at %s: %" PRIu64 " released, %" PRIu64 " touched at once, %.1f us hidden by each%s\n",
+                 site.site.function, place(site.site.return_address).c_str(), site.releases, site.losses,
+                 static_cast<double>(site.hidden_ns) / static_cast<double>(site.releases) / ns_per_us,
+                 site.resting ? "; not released at present" : "");
+  }
+  if (sites.size() > most_lines) std::fprintf(stderr, "sluice:   and %zu more\n", sites.size() - most_lines);
+}
+
 }  // namespace
 
 void print_summary() {
@@ -95,6 +124,7 @@ void print_summary() {
   for (const Row& row : rows) {
     if (row.value != 0 || !row.only_if_any) print(row);
   }
+  print_call_sites();
 }
 
 }  // namespace sluice

@@ -83,6 +83,11 @@ void Engine::retire(Context* context) {
 
 const EngineStatistics& Engine::statistics() const { return state_->statistics; }
 
+std::vector<ReleasePolicy::Report> Engine::call_sites() const {
+  const Lock lock(state_->mutex);
+  return state_->policy.reports();
+}
+
 const PageGuard* Engine::guard() const { return state_->guard.get(); }
 
 void Engine::abandon() {

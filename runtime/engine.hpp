@@ -15,6 +15,7 @@
 
 #include "runtime/config.hpp"
 #include "runtime/layout.hpp"
+#include "runtime/release_policy.hpp"
 #include "runtime/transport.hpp"
 #include "runtime/types.hpp"
 
@@ -179,6 +180,8 @@ class Engine {
   void drain();
 
   [[nodiscard]] const EngineStatistics& statistics() const;
+  /// What releases were worth, by call site.
+  [[nodiscard]] std::vector<ReleasePolicy::Report> call_sites() const;
   /// nullptr when nothing can be released.
   [[nodiscard]] const PageGuard* guard() const;
 

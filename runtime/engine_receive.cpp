@@ -199,7 +199,10 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
 void Engine::State::deliver(Request& receive, std::span<const std::byte> payload) {
   const std::size_t bytes = std::min(payload.size(), receive.stop - receive.offset);
   if (receive.has_gaps()) {
-    LayoutCursor cursor(receive.layout_buffer);
+    UserBuffer target = receive.layout_buffer;
+    // The whole span is one block, so its alias is everywhere at the same distance.
+    if (receive.released) target.base += alias_distance(receive.range());
+    LayoutCursor cursor(target);
     cursor.seek(receive.offset);
     cursor.unpack(payload.first(bytes));
   } else if (bytes != 0) {

@@ -20,12 +20,30 @@ namespace {
 constexpr std::size_t smallest_release = 16 * 1024;
 /// What the sender's copy puts in place per microsecond, at least; decides whether the rest of a message is worth a release.
 constexpr std::size_t copy_bytes_per_us = 8000;
+/// A span with more gaps than that is mostly other data, which would be touched.
+constexpr std::size_t most_span_per_byte = 8;
 /// Making an alias block, per page.
 constexpr std::uint64_t migration_ns_per_page = 2000;
 
 thread_local bool this_thread_released = false;
 
+/// So much of the receive's range, from its start, is in place.
+std::size_t completed_prefix(const Request& receive) {
+  if (!receive.has_gaps()) return receive.offset;
+  if (!receive.layout_buffer.layout->is_ascending()) return 0;
+  LayoutCursor cursor(receive.layout_buffer);
+  cursor.seek(receive.offset);
+  return cursor.address() - receive.range().begin;
+}
+
 }  // namespace
+
+/// A datatype with gaps is released over its span, before its message is known: then the wait is for a late sender. Once the
+/// message is there, this process has to unpack it anyhow, and may as well do it now.
+bool Engine::State::span_pays(const Request& receive, std::uint64_t waited_ns) const {
+  const ByteRange span = receive.range();
+  return span.size() <= most_span_per_byte * receive.bytes && waited_ns >= policy.cost_ns(PageRange::covering(span).size());
+}
 
 bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns) {
   const auto no = [this](Fallback reason) {
@@ -33,7 +51,7 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     return false;
   };
   if (receive.kind != Request::Kind::receive || receive.bytes < smallest_release) return false;
-  if (receive.has_gaps()) return no(Fallback::not_contiguous);
+  if (receive.has_gaps() && (receive.matched || !span_pays(receive, waited_ns))) return no(Fallback::not_contiguous);
   const ByteRange range = receive.matched ? ByteRange::of(receive.data, receive.limit) : receive.range();
   const std::size_t pages = PageRange::covering(range).size();
   if (receive.matched) {
@@ -168,8 +186,12 @@ void Engine::State::advance_releases() {
     if (receive->progress_slot != Transport::no_slot) {
       receive->offset = std::min<std::size_t>(transport->progress(receive->progress_slot), receive->limit);
     }
-    if (receive->offset != 0) guard->open(*receive->guarded, receive->offset);
+    if (receive->offset != 0) guard->open(*receive->guarded, completed_prefix(*receive));
   }
+}
+
+std::ptrdiff_t Engine::State::alias_distance(ByteRange block) const {
+  return arena->alias(block.begin) - reinterpret_cast<std::byte*>(block.begin);
 }
 
 bool Engine::State::released_overlaps(ByteRange bytes) const {

@@ -107,11 +107,13 @@ struct Engine::State final : MessageSink, FaultWaiter {
 
   // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
   bool try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns);
+  [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
   [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns);
   bool release(Request* receive);
   void end_release(Request& receive);
   void note_match(Request& receive);
   void advance_releases();
+  [[nodiscard]] std::ptrdiff_t alias_distance(ByteRange block) const;
   /// An operation of that number began after the release of a receive whose message is still unknown (rule 1).
   [[nodiscard]] bool must_hold(std::uint64_t operation) const;
   void let_go();  // what need not be held back any longer

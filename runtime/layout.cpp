@@ -38,6 +38,13 @@ bool continue_run(StridedRun& last, const StridedRun& run) {
   return true;
 }
 
+/// Each block lies behind the one before it, and its own bytes ascend.
+bool blocks_ascend(const StridedRun& run) {
+  const std::ptrdiff_t length =
+      run.nested ? run.nested->last_byte() - run.nested->first_byte() : static_cast<std::ptrdiff_t>(run.bytes);
+  return (run.count == 1 || run.stride >= length) && (!run.nested || run.nested->is_ascending());
+}
+
 }  // namespace
 
 Layout::Layout(std::vector<StridedRun> runs, std::ptrdiff_t extent)
@@ -59,12 +66,14 @@ Layout::Layout(Merged, std::vector<StridedRun> runs, Children children, std::ptr
     const std::ptrdiff_t block_end = run.nested ? run.nested->last_byte() : static_cast<std::ptrdiff_t>(run.bytes);
     const std::ptrdiff_t first = run.offset + std::min<std::ptrdiff_t>(last_block, 0) + block_begin;
     const std::ptrdiff_t last = run.offset + std::max<std::ptrdiff_t>(last_block, 0) + block_end;
+    ascending_ = ascending_ && (packed_start_.empty() || first >= last_byte_) && blocks_ascend(run);
     first_byte_ = packed_start_.empty() ? first : std::min(first_byte_, first);
     last_byte_ = packed_start_.empty() ? last : std::max(last_byte_, last);
     packed_start_.push_back(size_);
     size_ += run.packed_bytes();
   }
   packed_start_.push_back(size_);
+  ascending_ = ascending_ && extent_ >= last_byte_ - first_byte_;
   range_ = runs_.empty() || (runs_.size() == 1 && runs_.front().is_range());
   contiguous_ = range_ && (size_ == 0 || extent_ == static_cast<std::ptrdiff_t>(size_));
 }

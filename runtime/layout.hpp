@@ -54,6 +54,8 @@ class Layout {
   [[nodiscard]] bool is_contiguous() const { return contiguous_; }
   /// One element is one gapless range.
   [[nodiscard]] bool is_range() const { return range_; }
+  /// The packed order is the order of addresses, over any number of elements.
+  [[nodiscard]] bool is_ascending() const { return ascending_; }
   [[nodiscard]] std::ptrdiff_t first_byte() const { return first_byte_; }  // true lower bound
   [[nodiscard]] std::ptrdiff_t last_byte() const { return last_byte_; }    // one past the last byte, one element
 
@@ -74,6 +76,7 @@ class Layout {
   std::ptrdiff_t last_byte_ = 0;
   bool contiguous_ = false;
   bool range_ = false;
+  bool ascending_ = true;
 };
 
 /// Puts a layout together from blocks and other layouts, in packed order.
@@ -132,6 +135,8 @@ class LayoutCursor {
   /// Describes the next at most `bytes` packed bytes as at most `vectors.size()` memory ranges, advancing over them.
   /// Returns the number of ranges written.
   std::size_t gather(std::span<iovec> vectors, std::size_t bytes);
+  /// The address of the next packed byte; at the end, one past the span.
+  [[nodiscard]] std::uintptr_t address() const;
 
  private:
   UserBuffer buffer_;

@@ -270,6 +270,15 @@ std::size_t LayoutCursor::unpack(std::span<const std::byte> source) {
   return bytes;
 }
 
+std::uintptr_t LayoutCursor::address() const {
+  if (offset_ == total_) return buffer_.span().end;
+  Gather visitor{.vectors = {}};
+  iovec next{};
+  visitor.vectors = {&next, 1};
+  LayoutWalk::run(visitor, elements_, reinterpret_cast<Address>(buffer_.base), offset_, offset_ + 1);
+  return reinterpret_cast<std::uintptr_t>(next.iov_base);
+}
+
 std::size_t LayoutCursor::gather(std::span<iovec> vectors, std::size_t bytes) {
   bytes = std::min(bytes, total_ - offset_);
   if (bytes == 0) return 0;

@@ -50,7 +50,7 @@ std::uint64_t ReleasePolicy::cost_ns(std::size_t pages) const {
 
 ReleasePolicy::Entry& ReleasePolicy::entry(CallSite site) {
   Entry& found = entries_[XXH3_64bits(&site.return_address, sizeof(site.return_address)) % entries_.size()];
-  if (found.return_address != site.return_address) found = {.return_address = site.return_address};
+  if (found.site.return_address != site.return_address) found = {.site = site};
   return found;
 }
 
@@ -63,15 +63,28 @@ bool ReleasePolicy::allows(CallSite site) {
 
 void ReleasePolicy::learn(CallSite site, std::uint64_t hidden_ns, std::size_t pages) {
   Entry& found = entry(site);
+  ++found.releases;
+  found.hidden_ns += hidden_ns;
   if (hidden_ns > cost_ns(pages)) {
     found.losses = 0;
     found.next_rest = first_rest;
     return;
   }
+  ++found.all_losses;
   if (++found.losses < losses_before_rest) return;
   found.losses = losses_before_rest - 1;  // one loss at the next trial sends it back to rest
   found.resting = found.next_rest;
   found.next_rest = std::min(found.next_rest * 2, longest_rest);
+}
+
+std::vector<ReleasePolicy::Report> ReleasePolicy::reports() const {
+  std::vector<Report> reports;
+  for (const Entry& entry : entries_) {
+    if (entry.releases == 0) continue;
+    reports.push_back({entry.site, entry.releases, entry.all_losses, entry.hidden_ns, entry.resting != 0});
+  }
+  std::sort(reports.begin(), reports.end(), [](const Report& a, const Report& b) { return a.releases > b.releases; });
+  return reports;
 }
 
 }  // namespace sluice

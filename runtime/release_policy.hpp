@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/types.hpp"
 
@@ -30,14 +31,28 @@ class ReleasePolicy {
   /// `hidden_ns`: from release until the first touch, or completion if that came first.
   void learn(CallSite site, std::uint64_t hidden_ns, std::size_t pages);
 
+  /// What became of the releases of one call site.
+  struct Report {
+    CallSite site;
+    std::uint64_t releases = 0;
+    std::uint64_t losses = 0;  // touched before they had paid
+    std::uint64_t hidden_ns = 0;
+    bool resting = false;
+  };
+  /// Of every call site that has released something and was not forgotten for another one, the most frequent first.
+  [[nodiscard]] std::vector<Report> reports() const;
+
  private:
   static constexpr std::uint32_t losses_before_rest = 3;
   static constexpr std::uint32_t first_rest = 32;
   static constexpr std::uint32_t longest_rest = 4096;
 
   struct Entry {
-    std::uintptr_t return_address = 0;
-    std::uint32_t losses = 0;
+    CallSite site;
+    std::uint64_t releases = 0;
+    std::uint64_t all_losses = 0;
+    std::uint64_t hidden_ns = 0;
+    std::uint32_t losses = 0;   // since the last release that paid
     std::uint32_t resting = 0;  // occasions to skip
     std::uint32_t next_rest = first_rest;
   };

@@ -89,7 +89,8 @@ class Request {
   ListLink<Request> release_link;  // released receives
 
   [[nodiscard]] bool has_gaps() const { return layout_buffer.layout != nullptr; }
-  [[nodiscard]] ByteRange range() const { return ByteRange::of(data, bytes); }
+  /// All memory that the operation may touch, gaps included.
+  [[nodiscard]] ByteRange range() const { return has_gaps() ? layout_buffer.span() : ByteRange::of(data, bytes); }
 };
 
 /// Requests are never returned to the system; an entry's generation changes with each use.

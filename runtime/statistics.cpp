@@ -7,7 +7,7 @@ const char* describe(Fallback reason) {
     case Fallback::wildcard_unmatched:
       return "wildcard receive, message not known yet";
     case Fallback::not_contiguous:
-      return "datatype with gaps";
+      return "datatype with gaps, message there or gaps too wide";
     case Fallback::host_outstanding:
       return "host operations in flight";
     case Fallback::foreign_handler:

@@ -77,6 +77,7 @@ PROGRAMS = [
     Program("host_progress"),
     Program("causality"),
     Program("release_touch", ranks=with_eight()),
+    Program("release_datatypes"),
     Program("release_memory"),
     Program("release_pages"),
     Program("release_requests"),

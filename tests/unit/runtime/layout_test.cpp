@@ -66,6 +66,14 @@ TEST(Layout, BoundsCoverBackwardStrides) {
   EXPECT_EQ(layout->last_byte(), 12);
 }
 
+TEST(Layout, SaysWhetherThePackedOrderIsThatOfTheAddresses) {
+  EXPECT_TRUE(make({{0, 8, 16, 4}, {100, 3}}, 103)->is_ascending());
+  EXPECT_FALSE(make({{0, 8, 16, 4}, {100, 3}}, 102)->is_ascending()) << "elements overlap";
+  EXPECT_FALSE(make({{0, 8, -32, 4}}, 200)->is_ascending());
+  EXPECT_FALSE(make({{8, 4}, {0, 4}}, 16)->is_ascending());
+  EXPECT_FALSE(make({{0, 8, 4, 2}}, 16)->is_ascending()) << "blocks overlap";
+}
+
 TEST(Layout, EmptyBlocksDisappear) {
   const auto layout = make({{100, 0, 8, 4}, {-50, 8, 8, 0}}, 16);
 

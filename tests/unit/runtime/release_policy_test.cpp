@@ -50,6 +50,22 @@ TEST(ReleasePolicy, forgives_losses_after_a_release_that_paid) {
   EXPECT_TRUE(policy.allows(site));
 }
 
+TEST(ReleasePolicy, reports_what_became_of_each_call_site) {
+  ReleasePolicy policy;
+  EXPECT_TRUE(policy.reports().empty());
+  lose(policy, site, 3);
+  policy.learn(other_site, 2 * policy.cost_ns(16), 16);
+  const auto reports = policy.reports();
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[0].site.return_address, site.return_address);
+  EXPECT_EQ(reports[0].releases, 3U);
+  EXPECT_EQ(reports[0].losses, 3U);
+  EXPECT_TRUE(reports[0].resting);
+  EXPECT_EQ(reports[1].losses, 0U);
+  EXPECT_EQ(reports[1].hidden_ns, 2 * policy.cost_ns(16));
+  EXPECT_FALSE(reports[1].resting);
+}
+
 TEST(ReleasePolicy, costs_more_for_more_pages) {
   ReleasePolicy policy;
   policy.set_cost({1000, 10});
