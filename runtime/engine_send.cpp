@@ -130,7 +130,8 @@ void Engine::State::transmit(Request* send) {
     MessageHeader header = matching_header(*send, MessageKind::rts);
     ReadyToSend rts{send->bytes, static_cast<std::uint64_t>(send->id), 0};
     if (send->sender_waits) header.flags |= flag_sender_waits;
-    if (const std::byte* address = send->has_gaps() ? nullptr : readable_alias(send->data, send->bytes)) {
+    const bool hidden = send->has_gaps() || (kernel_waits_for_pages() && send->peer != self);
+    if (const std::byte* address = hidden ? nullptr : readable_alias(send->data, send->bytes)) {
       header.flags |= flag_contiguous;
       rts.sender_address = reinterpret_cast<std::uint64_t>(address);
     }

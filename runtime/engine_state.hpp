@@ -67,6 +67,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);
   [[nodiscard]] bool in_alias_block(const Request& receive);
+  /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
+  /// one that is copied.
+  [[nodiscard]] bool kernel_waits_for_pages() const { return guard && guard->kernel_waits(); }
 
   // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
   /// Polls everything once and does one piece of whatever work is there; true when something moved.

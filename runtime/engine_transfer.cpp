@@ -69,7 +69,7 @@ void Engine::State::begin_transfer(Request* receive) {
   }
   if (receive->way == Way::write && receive->progress_slot == Transport::no_slot) receive->way = Way::undecided;
   if (receive->way == Way::undecided && (receive->rts_flags & flag_contiguous) &&
-      (!elsewhere || transport->can_read(receive->peer))) {
+      (!elsewhere || (transport->can_read(receive->peer) && !kernel_waits_for_pages()))) {
     receive->way = Way::read;
     copies.push_back(receive);
     return;

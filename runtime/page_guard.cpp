@@ -99,6 +99,8 @@ GuardEngine PageGuard::engine() const {
 
 bool PageGuard::handler_installed() const { return state_->mechanism->hears_touches(); }
 
+bool PageGuard::kernel_waits() const { return state_->mechanism->kernel_waits(); }
+
 void PageGuard::abandon() { state_->mechanism->abandon(); }
 
 std::uint64_t PageGuard::first_touch_after(const Guarded& guarded) {

@@ -62,6 +62,9 @@ class PageGuard {
   /// Touches still reach this guard: with mprotect, the SIGSEGV handler is still its own. Asked before every release.
   [[nodiscard]] bool handler_installed() const;
 
+  /// System calls that touch a closed page wait; otherwise they fail with EFAULT.
+  [[nodiscard]] bool kernel_waits() const;
+
   /// Protects the pages of `buffer` that lie beyond its first `completed` bytes.
   /// nullptr when the kernel refuses or too many are protected; then nothing is protected.
   /// A page that is partly complete counts as incomplete.

@@ -29,6 +29,8 @@ class GuardMechanism {
   [[nodiscard]] virtual std::size_t mappings_per_release() const = 0;
   /// Touches of closed pages still reach the guard.
   [[nodiscard]] virtual bool hears_touches() const = 0;
+  /// System calls that touch a closed page wait; otherwise they fail with EFAULT.
+  [[nodiscard]] virtual bool kernel_waits() const = 0;
   /// In a child of a fork, which has none of the guard's threads.
   virtual void abandon() {}
 };

@@ -17,6 +17,7 @@ class MprotectMechanism final : public GuardMechanism {
   /// A release splits one mapping in three at most.
   [[nodiscard]] std::size_t mappings_per_release() const override { return 2; }
   [[nodiscard]] bool hears_touches() const override;
+  [[nodiscard]] bool kernel_waits() const override { return false; }
 
  private:
   const AliasArena* arena_;

@@ -26,6 +26,7 @@ class UserfaultMechanism final : public GuardMechanism, private BlockWatcher {
   bool open(PageRange pages) override;
   [[nodiscard]] std::size_t mappings_per_release() const override { return 0; }
   [[nodiscard]] bool hears_touches() const override { return true; }
+  [[nodiscard]] bool kernel_waits() const override { return faults_.kernel_faults(); }
   void abandon() override;
 
  private:
