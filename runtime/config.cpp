@@ -14,9 +14,8 @@ constexpr std::array<Choice<bool>, 2> switches{{{"0", false}, {"1", true}}};
 constexpr std::array<Choice<int>, 4> levels{{{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}}};
 constexpr std::array<Choice<ReleaseMode>, 3> release_modes{
     {{"off", ReleaseMode::off}, {"matched", ReleaseMode::matched}, {"early", ReleaseMode::early}}};
-constexpr std::array<Choice<GuardEngine>, 3> guard_engines{{{"auto", GuardEngine::automatic},
-                                                             {"mprotect", GuardEngine::mprotect},
-                                                             {"userfaultfd", GuardEngine::userfaultfd}}};
+constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
+    {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
 constexpr std::array<std::string_view, 1> known_transports{"shmem"};

@@ -72,15 +72,16 @@ void PageGuard::State::make_mechanism(GuardEngine engine) {
         mechanism = std::make_unique<UserfaultMechanism>(std::move(descriptor), *arena, *this);
         return;
       }
-    } catch (const std::system_error&) {
-      // No thread is to be had.
+    } catch (const std::system_error& error) {
+      report("warning: no threads for SLUICE_GUARD=userfaultfd (%s); mprotect is used", error.what());
     }
   }
   mechanism = std::make_unique<MprotectMechanism>(arena);
 }
 
 // The SIGSEGV handler is installed whatever the mechanism: threads that write to a range while it becomes a block wait there.
-PageGuard::PageGuard(FaultWaiter& waiter, AliasArena* arena, GuardEngine engine) : state_(std::make_unique<State>(waiter, arena)) {
+PageGuard::PageGuard(FaultWaiter& waiter, AliasArena* arena, GuardEngine engine)
+    : state_(std::make_unique<State>(waiter, arena)) {
   fault_signal::install(*state_);
   state_->make_mechanism(engine);
 }

@@ -22,7 +22,8 @@ GuardChoice choose_guard(GuardEngine wanted) {
   const bool possible = static_cast<bool>(faults);
   const std::string limits = possible && !faults.kernel_faults() ? std::string(", ") + user_mode_only : std::string();
   if (wanted == GuardEngine::automatic) {
-    const std::string other = possible ? "userfaultfd is possible" + limits + ", and dearer" : "userfaultfd is not possible: " + missing;
+    const std::string other =
+        possible ? "userfaultfd is possible" + limits + ", and dearer" : "userfaultfd is not possible: " + missing;
     return {GuardEngine::mprotect, "auto: " + other, {}};
   }
   if (possible) return {GuardEngine::userfaultfd, "SLUICE_GUARD=userfaultfd" + limits, {}};

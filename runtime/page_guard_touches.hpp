@@ -1,6 +1,7 @@
 // The threads that answer touches for the userfaultfd mechanism.
 //
-// A thread that touches an unmapped page of a block stops in the kernel until the page is mapped. Two kinds of pages are unmapped:
+// A thread that touches an unmapped page of a block stops in the kernel until the page is mapped. Two kinds of pages are
+// unmapped:
 //
 //   closed    a release holds it; it is mapped when its data is there, which may need this process to progress
 //   dropped   no release holds it: the kernel took the entry away (memory pressure, MADV_DONTNEED, MADV_COLLAPSE)

@@ -1,8 +1,8 @@
 // The guard's mechanism without signals: closed pages have no page-table entry, and userfaultfd stops who touches them.
 //
 // Every block is watched from the moment it is mapped (BlockWatcher), so releases split no mappings. `close` asks the kernel to
-// watch the pages once more, which costs nothing when it does and is the proof that it does: mremap takes a mapping's watch away. Then
-// it drops the entries. `open` gives them back, run by run.
+// watch the pages once more, which costs nothing when it does and is the proof that it does: mremap takes a mapping's watch away.
+// Then it drops the entries. `open` gives them back, run by run.
 //
 // A page that is missing in the file would be made by the touch itself, unseen; so `close` fills holes first.
 #pragma once

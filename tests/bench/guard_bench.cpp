@@ -3,10 +3,11 @@
 //
 // The `small`/`large` column of the protection benchmarks: blocks in single pages, as a new buffer has them, and in large
 // ones, as a buffer gets them that is released often. The limits are 5 µs for 64 pages and 15 µs for 256.
+#include "guard_bench.hpp"
+
 #include <chrono>
 #include <vector>
 
-#include "guard_bench.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice::bench {

@@ -43,9 +43,7 @@ class Buffer {
   char* start_;
 };
 
-inline GuardEngine engine_of(std::int64_t argument) {
-  return argument != 0 ? GuardEngine::userfaultfd : GuardEngine::mprotect;
-}
+inline GuardEngine engine_of(std::int64_t argument) { return argument != 0 ? GuardEngine::userfaultfd : GuardEngine::mprotect; }
 
 struct Bench {
   Bench(benchmark::State& state, std::size_t pages, GuardEngine engine = GuardEngine::mprotect)

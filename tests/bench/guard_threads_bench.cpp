@@ -99,8 +99,8 @@ void fault(benchmark::State& state) {
 }
 BENCHMARK(fault)->ArgNames({"threads", "userfaultfd"})->ArgsProduct({{1, 2, 8}, {0, 1}})->UseManualTime()->Iterations(5);
 
-/// Touches fresh memory until told to stop: page faults of the kernel's, as every program that allocates has them. Returns the median
-/// price of one.
+/// Touches fresh memory until told to stop: page faults of the kernel's, as every program that allocates has them. Returns the
+/// median price of one.
 double touch_fresh_memory(const std::atomic<bool>& stop) {
   const Buffer fresh(fresh_pages);
   std::vector<double> faults;

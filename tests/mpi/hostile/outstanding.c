@@ -46,8 +46,8 @@ static void begin(void) {
 static void end(void) {
   const long granted = number_in("/proc/sys/vm/max_map_count");
   look_at_mappings();
-  EXPECT(most_mappings - mappings_before <= granted / 4, "%ld mappings were added, and %ld are all", most_mappings - mappings_before,
-         granted);
+  EXPECT(most_mappings - mappings_before <= granted / 4, "%ld mappings were added, and %ld are all",
+         most_mappings - mappings_before, granted);
   free(requests);
   free(memory);
 }
