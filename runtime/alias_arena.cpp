@@ -62,6 +62,7 @@ struct AliasArena::State {
   AliasFork fork;
   const std::size_t map_budget;
   AliasBooks books{file, maps};
+  PageSet holes;  // pages that were discarded; some may be there again
   std::size_t migrations = 0;
   std::size_t bytes_migrated = 0;
 
@@ -86,6 +87,9 @@ int AliasArena::descriptor() const { return state_->file.descriptor(); }
 std::byte* AliasArena::alias(std::uintptr_t application_address) const { return state_->file.alias(application_address); }
 bool AliasArena::wait_if_migrating(std::uintptr_t address) { return alias_gate::wait_if_closed(address); }
 ByteRange AliasArena::first_in_place(ByteRange bytes) const { return state_->books.first_in_place(bytes); }
+
+ByteRange AliasArena::first_mapping_in_place(ByteRange bytes) const { return state_->books.first_mapping_in_place(bytes); }
+void AliasArena::watch(BlockWatcher* watcher) { state_->file.watch(watcher); }
 
 bool AliasArena::has_budget(std::size_t more_mappings) const {
   return state_->books.mappings_added() + more_mappings <= state_->map_budget;
@@ -187,8 +191,17 @@ void AliasArena::discard(ByteRange bytes) {
     const ByteRange live = state.books.first_in_place(rest);
     if (live.empty()) return;
     state.file.punch(live);
+    state.holes.add(PageRange::covering(live));
     rest.begin = live.end;
   }
+}
+
+bool AliasArena::fill_holes(ByteRange bytes) {
+  const PageRange pages = PageRange::covering(bytes);
+  if (state_->holes.empty() || !state_->holes.overlaps(pages)) return true;
+  if (!state_->file.allocate(pages.bytes())) return false;
+  state_->holes.remove(pages);
+  return true;
 }
 
 bool AliasArena::State::make_private(ByteRange bytes, std::uint64_t file_offset) {

@@ -38,6 +38,18 @@ enum class Ineligible : std::uint8_t {
 
 const char* describe(Ineligible reason);
 
+/// Told, with the engine lock held, what happens to the page tables of blocks.
+class BlockWatcher {
+ public:
+  /// These addresses show the memory file from now on, by a mapping that is new.
+  virtual void note_block(ByteRange block) = 0;
+  /// These pages of blocks have lost their page-table entries; puts back what may be there.
+  virtual void note_dropped(PageRange pages) = 0;
+
+ protected:
+  ~BlockWatcher() = default;
+};
+
 class AliasArena {
  public:
   static constexpr std::size_t window_bytes = std::size_t{1} << 36;
@@ -69,6 +81,9 @@ class AliasArena {
   /// there is none. Asks the kernel, 0.33 µs for each mapping. [any thread, fault handler]
   [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
 
+  /// As above, but not beyond the kernel's mapping that shows the first of them.
+  [[nodiscard]] ByteRange first_mapping_in_place(ByteRange bytes) const;
+
   /// The address, if it lies in a range that is just being migrated, waits until that is done and returns true.
   /// [any thread, fault handler]
   static bool wait_if_migrating(std::uintptr_t address);
@@ -80,6 +95,13 @@ class AliasArena {
   /// The pages that lie wholly inside `bytes` and are blocks read as zeros from now on: MADV_DONTNEED as it is for private
   /// memory.
   void discard(ByteRange bytes);
+
+  /// Every page of `bytes` exists in the file afterwards, as it must before it comes under a guard that waits for minor faults.
+  /// False when there is no memory for it.
+  bool fill_holes(ByteRange bytes);
+
+  /// One watcher at a time; nullptr for none.
+  void watch(BlockWatcher* watcher);
 
   /// Blocks in `bytes` become private memory again, contents kept: before a call that could not be undone on a block, such as
   /// an mremap that grows it. Nothing may be under guard there and no message on its way. False when the kernel refused.

@@ -24,6 +24,15 @@ ByteRange AliasBooks::first_in_place(ByteRange bytes) const {
   return found;
 }
 
+ByteRange AliasBooks::first_mapping_in_place(ByteRange bytes) const {
+  ProcessMapping mapping;
+  for (std::uintptr_t at = bytes.begin; at < bytes.end && maps_.find(at, mapping); at = mapping.bytes.end) {
+    const ByteRange part{std::max(mapping.bytes.begin, bytes.begin), std::min(mapping.bytes.end, bytes.end)};
+    if (file_.backs_in_place(mapping)) return part;
+  }
+  return {bytes.begin, bytes.begin};
+}
+
 void AliasBooks::count_mappings() {
   // Each run of blocks, and each seam in it, splits what was one mapping in three at most.
   mappings_added_.store(2 * (blocks_.intervals() + seams_.intervals()), std::memory_order_relaxed);

@@ -25,6 +25,9 @@ class AliasBooks {
   /// See AliasArena::first_in_place.
   [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
 
+  /// See AliasArena::first_mapping_in_place.
+  [[nodiscard]] ByteRange first_mapping_in_place(ByteRange bytes) const;
+
   /// `pages` are blocks now. With a seam, the first of them is a mapping of its own.
   void enter(PageRange pages, bool seam);
   /// They are private memory again.

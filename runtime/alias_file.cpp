@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/alias_arena.hpp"
+
 namespace sluice {
 namespace {
 
@@ -128,7 +130,18 @@ bool AliasFile::map_over(ByteRange bytes) const {
                      memory_.get(), static_cast<off_t>(bytes.begin));
   if (place == MAP_FAILED) return false;
   madvise(place, bytes.size(), MADV_NOHUGEPAGE);  // alias_large_pages.hpp says why
+  if (watcher_) watcher_->note_block(bytes);
   return true;
+}
+
+void AliasFile::populate(PageRange pages) const {
+  constexpr int advice_populate_read = 22;  // MADV_POPULATE_READ, Linux 5.14
+  if (watcher_) return watcher_->note_dropped(pages);
+  madvise(as_pointer(pages.bytes().begin), pages.bytes().size(), advice_populate_read);
+}
+
+bool AliasFile::allocate(ByteRange bytes) const {
+  return fallocate(memory_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes.begin), static_cast<off_t>(bytes.size())) == 0;
 }
 
 void AliasFile::punch(ByteRange bytes) const {

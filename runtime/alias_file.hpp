@@ -18,6 +18,8 @@
 
 namespace sluice {
 
+class BlockWatcher;
+
 class AliasFile {
  public:
   /// User addresses of x86-64 with four page-table levels.
@@ -57,6 +59,12 @@ class AliasFile {
   /// Maps the file over the range. The libc's mmap and not the bare system call: host MPIs patch it to learn that addresses
   /// change their meaning (Open MPI's registration caches).
   [[nodiscard]] bool map_over(ByteRange bytes) const;
+  /// Puts page-table entries for these pages of blocks back after something took them all away.
+  void populate(PageRange pages) const;
+  /// Every page of the range exists afterwards. False when there is no memory.
+  [[nodiscard]] bool allocate(ByteRange bytes) const;
+  /// See AliasArena::watch.
+  void watch(BlockWatcher* watcher) { watcher_ = watcher; }
   /// Frees the file's pages; they read as zeros afterwards.
   void punch(ByteRange bytes) const;
   /// In a child: it has no window, and is not to write to its parent's memory.
@@ -70,6 +78,7 @@ class AliasFile {
   std::byte* map(std::size_t window);
 
   AliasDescriptor memory_;
+  BlockWatcher* watcher_ = nullptr;
   struct stat identity_ {};
   std::string refusal_;
   std::array<std::atomic<std::byte*>, windows> bases_{};  // written once each, release; read by alias, acquire

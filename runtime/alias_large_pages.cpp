@@ -15,8 +15,7 @@ constexpr std::size_t fewest_block_pages = 16;
 /// Memory that extents may occupy outside blocks: so much, and as much again as the blocks themselves.
 constexpr std::size_t spare_pages = (std::size_t{64} << 20) / page_bytes;
 
-constexpr int advice_populate_read = 22;  // MADV_POPULATE_READ, Linux 5.14
-constexpr int advice_collapse = 25;       // MADV_COLLAPSE, Linux 6.1
+constexpr int advice_collapse = 25;  // MADV_COLLAPSE, Linux 6.1
 
 }  // namespace
 
@@ -47,9 +46,7 @@ void AliasLargePages::collapse(PageRange extents, const PageSet& blocks, const A
     extents_.add(extents);
   }
   // The pages are unmapped now; without this the application would fault on each of them.
-  blocks.for_each_inside(extents, [](PageRange run) {
-    madvise(reinterpret_cast<void*>(run.bytes().begin), run.bytes().size(), advice_populate_read);
-  });
+  blocks.for_each_inside(extents, [&](PageRange run) { file.populate(run); });
 }
 
 void AliasLargePages::forget(PageRange extents) {

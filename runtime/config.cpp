@@ -14,8 +14,8 @@ constexpr std::array<Choice<bool>, 2> switches{{{"0", false}, {"1", true}}};
 constexpr std::array<Choice<int>, 4> levels{{{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}}};
 constexpr std::array<Choice<ReleaseMode>, 3> release_modes{
     {{"off", ReleaseMode::off}, {"matched", ReleaseMode::matched}, {"early", ReleaseMode::early}}};
-constexpr std::array<Choice<GuardEngine>, 2> guard_engines{
-    {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}}};
+constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
+    {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
 constexpr std::array<Choice<Rendezvous>, 4> protocols{
@@ -75,9 +75,10 @@ std::vector<ConfigVariable> make_table() {
               "Which blocking receives may return before their data is there: none, those whose message has been matched, or "
               "those that still wait for their message as well."}),
       one_of(&Config::guard, guard_engines,
-             {"SLUICE_GUARD", "auto or mprotect", "auto",
+             {"SLUICE_GUARD", "auto, mprotect or userfaultfd", "auto",
               "How pages of released receives are kept from being read too soon. mprotect: PROT_NONE and a SIGSEGV handler. "
-              "auto: what this machine permits; today that is mprotect."}),
+              "userfaultfd: minor faults of the memory file, answered by threads of Sluice's; mprotect where that is not "
+              "permitted. auto: the cheaper one of those that the machine permits, which is mprotect."}),
       byte_count(
           &Config::eager_limit, largest_eager_limit,
           {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "16K",

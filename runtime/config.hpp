@@ -14,12 +14,12 @@ namespace sluice {
 enum class ReleaseMode { off, matched, early };
 /// Who copies a large message inside a node; the names are the protocols' (design section 7).
 enum class Rendezvous { automatic, rput, rget, coop };
-enum class GuardEngine { automatic, mprotect };
+enum class GuardEngine { automatic, mprotect, userfaultfd };
 
 struct Config {
   bool enable = true;                          // SLUICE_ENABLE=0|1
   ReleaseMode release = ReleaseMode::early;    // SLUICE_RELEASE=off|matched|early
-  GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect
+  GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem";            // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed

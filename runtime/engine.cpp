@@ -9,6 +9,7 @@
 
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/page_guard_choice.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice {
@@ -42,7 +43,9 @@ Engine::State::State(const Parts& parts)
   set_process_name(static_cast<int>(self));
   if (!transport) return;
   if (arena && arena->usable() && config.release != ReleaseMode::off) {
-    guard = std::make_unique<PageGuard>(*this, arena);
+    const GuardChoice choice = choose_guard(config.guard);
+    if (!choice.warning.empty() && self == Peer{0}) report("warning: %s", choice.warning.c_str());
+    guard = std::make_unique<PageGuard>(*this, arena, choice.engine);
     register_user_memory(guard.get(), arena);
     policy.set_cost(ReleasePolicy::measure_cost());
   }
@@ -62,6 +65,7 @@ Engine::State::~State() {
   transport->wake_helper();
   helper_thread.join();
   if (guard) register_user_memory(nullptr, nullptr);
+  guard.reset();  // its threads use the rest of the engine
 }
 
 Engine::Engine(const Parts& parts) : state_(std::make_unique<State>(parts)) {}
@@ -91,6 +95,7 @@ std::vector<ReleasePolicy::Report> Engine::call_sites() const {
 const PageGuard* Engine::guard() const { return state_->guard.get(); }
 
 void Engine::abandon() {
+  if (state_->guard) state_->guard->abandon();
   // The thread object names a thread that exists in the parent only.
   if (state_->helper_thread.joinable()) state_->helper_thread.detach();
   static_cast<void>(state_.release());

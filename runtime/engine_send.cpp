@@ -134,7 +134,7 @@ void Engine::State::transmit(Request* send) {
     if (offers_block(*send)) {
       header.flags |= flag_block;
       address = send->data;
-    } else if (!send->has_gaps()) {
+    } else if (!send->has_gaps() && (send->peer == self || !kernel_waits_for_pages())) {
       address = unguarded_address(send->data, send->bytes);
     }
     if (address) {

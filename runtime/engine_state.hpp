@@ -89,6 +89,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_refuse(Request* receive, std::size_t offset);
   void after_refusal(Request* receive);
   [[nodiscard]] std::size_t missing_bytes(const Request& receive) const;
+  /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
+  /// one that is copied.
+  [[nodiscard]] bool kernel_waits_for_pages() const { return guard && guard->kernel_waits(); }
 
   // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
   /// Polls everything once and does one piece of whatever work is there; true when something moved.

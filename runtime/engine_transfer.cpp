@@ -60,7 +60,7 @@ bool Engine::State::offers_block(const Request& send) {
 
 bool Engine::State::can_read_from(const Request& receive) const {
   if ((receive.rts_flags & flag_contiguous) == 0) return false;
-  if (receive.peer == self || transport->can_read(receive.peer)) return true;
+  if (receive.peer == self || (transport->can_read(receive.peer) && !kernel_waits_for_pages())) return true;
   return (receive.rts_flags & flag_block) != 0 && transport->can_read_blocks(receive.peer);
 }
 

@@ -1,17 +1,18 @@
 #include "runtime/page_guard.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <mutex>
+#include <system_error>
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/alias_gate.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/page_guard_mprotect.hpp"
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/page_guard_slots.hpp"
+#include "runtime/page_guard_userfaultfd.hpp"
 
 namespace sluice {
 
@@ -21,8 +22,6 @@ namespace {
 
 /// How long the application's signals may be kept waiting by a thread that waits for a page.
 constexpr std::uint64_t signal_latency_ns = 1'000'000;
-/// A release splits one mapping in three at most.
-constexpr std::size_t mappings_per_release = 2;
 
 /// The fault that this thread tried again last. In the static TLS block: the handler must not allocate it.
 struct Retry {
@@ -31,35 +30,60 @@ struct Retry {
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Retry last_retry;
 
-bool set_protection(ByteRange bytes, int protection) {
-  return mprotect(reinterpret_cast<void*>(bytes.begin), bytes.size(), protection) == 0;
-}
-
 }  // namespace
 
-struct PageGuard::State final : fault_signal::Answerer {
-  State(FaultWaiter& fault_waiter, const AliasArena* alias_arena) : waiter(fault_waiter), arena(alias_arena) {}
+struct PageGuard::State final : fault_signal::Answerer, TouchAnswerer {
+  State(FaultWaiter& fault_waiter, AliasArena* alias_arena) : waiter(fault_waiter), arena(alias_arena) {}
 
   FaultWaiter& waiter;
-  const AliasArena* arena;
+  AliasArena* arena;
   mutable GuardedSlots slots;
-  std::mutex protection_lock;  // protection changes, and writing slots
+  mutable std::mutex protection_lock;  // the mechanism, and writing slots
 
   std::uint64_t releases = 0;  // under protection_lock
   std::uint64_t refused = 0;
   std::atomic<std::uint64_t> faults{0};
   std::atomic<std::uint64_t> nanoseconds_waited{0};
+  std::unique_ptr<GuardMechanism> mechanism;  // its threads call back: first to go
 
-  bool answer(const fault_signal::Fault& fault) override;
+  void make_mechanism(GuardEngine engine);
   bool is_closed(PageRange pages) const;
-  void note_touch(std::uintptr_t page) const;
-  void wait_for(const fault_signal::Fault& fault);
+  void note_touch(std::uintptr_t page);
   bool advance(Guarded& guarded, std::uintptr_t first);
-  bool make_accessible(PageRange run) const;
+  bool open_free(PageRange pages, const Guarded* except);
+
+  // Touches that raise SIGSEGV.
+  bool answer(const fault_signal::Fault& fault) override;
+  void wait_for(const fault_signal::Fault& fault);
+
+  // Touches that userfaultfd tells.
+  bool answer_touch(std::uintptr_t page) override;
+  [[nodiscard]] bool is_closed_page(std::uintptr_t page) const override { return is_closed({page, page + 1}); }
+  void progress(unsigned attempt) override { waiter.wait_a_little(attempt); }
+  void note_wait(std::uint64_t ns) override { nanoseconds_waited.fetch_add(ns, std::memory_order_relaxed); }
+  void map_free(PageRange pages) override;
 };
 
-PageGuard::PageGuard(FaultWaiter& waiter, const AliasArena* arena) : state_(std::make_unique<State>(waiter, arena)) {
+void PageGuard::State::make_mechanism(GuardEngine engine) {
+  std::string missing;
+  if (engine == GuardEngine::userfaultfd && arena) {
+    try {
+      if (FaultDescriptor descriptor = FaultDescriptor::open(missing)) {
+        mechanism = std::make_unique<UserfaultMechanism>(std::move(descriptor), *arena, *this);
+        return;
+      }
+    } catch (const std::system_error& error) {
+      report("warning: no threads for SLUICE_GUARD=userfaultfd (%s); mprotect is used", error.what());
+    }
+  }
+  mechanism = std::make_unique<MprotectMechanism>(arena);
+}
+
+// The SIGSEGV handler is installed whatever the mechanism: threads that write to a range while it becomes a block wait there.
+PageGuard::PageGuard(FaultWaiter& waiter, AliasArena* arena, GuardEngine engine)
+    : state_(std::make_unique<State>(waiter, arena)) {
   fault_signal::install(*state_);
+  state_->make_mechanism(engine);
 }
 
 PageGuard::~PageGuard() {
@@ -70,7 +94,15 @@ PageGuard::~PageGuard() {
   fault_signal::remove();
 }
 
-bool PageGuard::handler_installed() const { return fault_signal::installed(); }
+GuardEngine PageGuard::engine() const {
+  return dynamic_cast<const UserfaultMechanism*>(state_->mechanism.get()) ? GuardEngine::userfaultfd : GuardEngine::mprotect;
+}
+
+bool PageGuard::handler_installed() const { return state_->mechanism->hears_touches(); }
+
+bool PageGuard::kernel_waits() const { return state_->mechanism->kernel_waits(); }
+
+void PageGuard::abandon() { state_->mechanism->abandon(); }
 
 std::uint64_t PageGuard::first_touch_after(const Guarded& guarded) {
   return guarded.touched_after.load(std::memory_order_relaxed);
@@ -89,7 +121,7 @@ PageGuard::Statistics PageGuard::statistics() const {
 Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed) {
   State& state = *state_;
   const std::lock_guard lock(state.protection_lock);
-  const bool fits = !state.arena || state.arena->has_budget(mappings_per_release * (active() + 1));
+  const bool fits = !state.arena || state.arena->has_budget(state.mechanism->mappings_per_release() * (active() + 1));
   Guarded* guarded = fits ? state.slots.take() : nullptr;
   if (!guarded) {
     ++state.refused;
@@ -102,7 +134,7 @@ Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed) {
   guarded->first.store(pages.begin, std::memory_order_release);
   guarded->last.store(pages.end, std::memory_order_release);
   detail::guarded_releases.fetch_add(1, std::memory_order_relaxed);
-  const bool closed = pages.empty() || set_protection(pages.bytes(), PROT_NONE);
+  const bool closed = pages.empty() || state.mechanism->close(pages);
   alias_gate::note_change();
   if (!closed) {
     // A part may have been closed before the kernel ran out of mappings.
@@ -140,30 +172,23 @@ void PageGuard::finish(Guarded* guarded) {
 bool PageGuard::State::advance(Guarded& guarded, std::uintptr_t first) {
   const PageRange all{guarded.first.load(std::memory_order_relaxed), first};
   if (all.empty()) return true;
-  for (PageRange rest = all; !rest.empty();) {
-    PageRange shared{rest.end, rest.end};  // the next stretch that stays closed
-    slots.any_overlapping(rest, [&](Guarded& other) {
-      const PageRange closed = other.closed();
-      if (&other != &guarded && closed.begin < shared.begin) shared = closed;
-      return false;
-    });
-    const PageRange run{rest.begin, std::max(rest.begin, shared.begin)};
-    if (!run.empty() && !make_accessible(run)) return false;
-    rest.begin = shared.end;
-  }
+  if (!open_free(all, &guarded)) return false;
   guarded.first.store(first, std::memory_order_release);
   return true;
 }
 
-/// The application may have unmapped the buffer meanwhile and something else may be there now, which is none of ours.
-bool PageGuard::State::make_accessible(PageRange run) const {
-  constexpr int block_protection = PROT_READ | PROT_WRITE;
-  if (!arena) return set_protection(run.bytes(), block_protection);
-  for (ByteRange rest = run.bytes(); !rest.empty();) {
-    const ByteRange live = arena->first_in_place(rest);
-    if (live.empty()) break;
-    if (!set_protection(live, block_protection)) return false;
-    rest.begin = live.end;
+/// Opens those of `pages` that no release but `except` holds.
+bool PageGuard::State::open_free(PageRange pages, const Guarded* except) {
+  for (PageRange rest = pages; !rest.empty();) {
+    PageRange held{rest.end, rest.end};  // the next stretch that stays closed
+    slots.any_overlapping(rest, [&](Guarded& other) {
+      const PageRange closed = other.closed();
+      if (&other != except && closed.begin < held.begin) held = closed;
+      return false;
+    });
+    const PageRange run{rest.begin, std::max(rest.begin, held.begin)};
+    if (!run.empty() && !mechanism->open(run)) return false;
+    rest.begin = held.end;
   }
   return true;
 }
@@ -174,7 +199,8 @@ bool PageGuard::State::is_closed(PageRange pages) const {
   return slots.any_overlapping(pages, [](Guarded&) { return true; });
 }
 
-void PageGuard::State::note_touch(std::uintptr_t page) const {
+void PageGuard::State::note_touch(std::uintptr_t page) {
+  faults.fetch_add(1, std::memory_order_relaxed);
   slots.any_overlapping({page, page + 1}, [](Guarded& guarded) {
     std::uint64_t never = 0;
     const std::uint64_t after = std::max<std::uint64_t>(now_ns() - guarded.protected_at, 1);
@@ -185,7 +211,6 @@ void PageGuard::State::note_touch(std::uintptr_t page) const {
 
 void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
   const PageRange page{fault.address / page_bytes, fault.address / page_bytes + 1};
-  faults.fetch_add(1, std::memory_order_relaxed);
   note_touch(page.begin);
   const std::uint64_t start = now_ns();
   std::uint64_t window = start;
@@ -197,7 +222,23 @@ void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
     fault_signal::let_signals_in(fault);
     window = now;
   }
-  nanoseconds_waited.fetch_add(now - start, std::memory_order_relaxed);
+  note_wait(now - start);
+}
+
+/// Under the lock, so that nothing comes to be closed between the look and the mapping.
+bool PageGuard::State::answer_touch(std::uintptr_t page) {
+  const std::lock_guard lock(protection_lock);
+  if (is_closed_page(page)) {
+    note_touch(page);
+    return false;
+  }
+  mechanism->open({page, page + 1});
+  return true;
+}
+
+void PageGuard::State::map_free(PageRange pages) {
+  const std::lock_guard lock(protection_lock);
+  open_free(pages, nullptr);
 }
 
 /// Runs in the SIGSEGV handler. A fault whose page is neither closed nor being migrated may still have been ours: the page

@@ -1,5 +1,5 @@
-// Page guard, mprotect engine: pages of a released receive that are not complete are PROT_NONE; whoever touches one waits
-// in the SIGSEGV handler until it is. Design section 6; ER sections 2.2 and 2.3.
+// Page guard: whoever touches a page of a released receive that is not complete waits until it is. Design section 6; ER
+// sections 2.2 and 2.3. How pages are closed is a GuardMechanism's business: mprotect or userfaultfd.
 //
 // A release covers the pages of one receive buffer. Pages are opened from the front, in runs, as the completed prefix of
 // the message grows; one protection change per run. Head and tail pages may belong to several releases and carry a
@@ -8,7 +8,7 @@
 // The protection count of a page is the number of releases whose closed pages contain it. It is computed from the releases
 // whenever pages open, not stored, so it cannot drift: with one interval for each release that is a scan of a few words.
 //
-// Locks: the guard's own lock serialises protection changes. It is a leaf: nothing is called and no application memory is
+// Locks: the guard's own lock serialises protection changes. It is a leaf: no other lock is taken and no application memory is
 // touched while it is held. The fault handler's look-up takes no lock at all.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/config.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -31,8 +32,8 @@ extern std::atomic<std::size_t> guarded_releases;
 /// Brings the pages of releases nearer to completion on behalf of a thread that touched one; implemented by the engine.
 class FaultWaiter {
  public:
-  /// Progresses communication once; sleeps a while when nothing moves. Called from the fault handler: takes no lock that is
-  /// held across a touch of application memory, allocates nothing from the application's heap.
+  /// Progresses communication once; sleeps a while when nothing moves. Called from the fault handler and from a thread of the
+  /// guard's: takes no lock that is held across a touch of a closed page, allocates nothing from the application's heap.
   virtual void wait_a_little(unsigned attempt) = 0;
 
  protected:
@@ -49,13 +50,20 @@ class PageGuard {
 
   /// With an arena, protection is changed only where the arena's blocks still are, and within its map budget. Without one
   /// (tests), whatever lies at the addresses is protected.
-  explicit PageGuard(FaultWaiter& waiter, const AliasArena* arena = nullptr);
+  /// userfaultfd needs an arena, made before the guard and outliving it; where it cannot be had, mprotect takes its place.
+  explicit PageGuard(FaultWaiter& waiter, AliasArena* arena = nullptr, GuardEngine engine = GuardEngine::mprotect);
   ~PageGuard();  // opens everything, restores the previous signal handler
   PageGuard(const PageGuard&) = delete;
   PageGuard& operator=(const PageGuard&) = delete;
 
-  /// The SIGSEGV handler is still this guard's. Asked before every release.
+  /// The mechanism that was had: mprotect or userfaultfd.
+  [[nodiscard]] GuardEngine engine() const;
+
+  /// Touches still reach this guard: with mprotect, the SIGSEGV handler is still its own. Asked before every release.
   [[nodiscard]] bool handler_installed() const;
+
+  /// System calls that touch a closed page wait; otherwise they fail with EFAULT.
+  [[nodiscard]] bool kernel_waits() const;
 
   /// Protects the pages of `buffer` that lie beyond its first `completed` bytes.
   /// nullptr when the kernel refuses or too many are protected; then nothing is protected.
@@ -77,10 +85,13 @@ class PageGuard {
   /// Some page of `bytes` is under guard. [any thread]
   [[nodiscard]] bool covers(ByteRange bytes) const;
 
+  /// In a child of a fork: the guard's threads and what they answer are the parent's. Nothing else may be called afterwards.
+  void abandon();
+
   struct Statistics {
     std::uint64_t releases = 0;
     std::uint64_t faults = 0;
-    std::uint64_t nanoseconds_waited = 0;  // inside the fault handler
+    std::uint64_t nanoseconds_waited = 0;  // by threads that touched closed pages
     std::uint64_t refused = 0;
   };
   [[nodiscard]] Statistics statistics() const;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/page_guard_choice.hpp"
 #include "tools/config_text.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/host_mpi.hpp"
@@ -29,8 +30,8 @@ Choice chosen_guard(const Config& config) {
   const int file = ::memfd_create("sluice-info", MFD_CLOEXEC);
   if (file < 0) return {"none", fmt::format("memory files are refused: {}", std::strerror(errno))};
   ::close(file);
-  if (config.guard == GuardEngine::mprotect) return {"mprotect", "SLUICE_GUARD=mprotect"};
-  return {"mprotect", "auto: memory files are permitted, and it is the only guard so far"};
+  const GuardChoice choice = choose_guard(config.guard);
+  return {name_of(choice.engine), choice.reason};
 }
 
 struct Report {

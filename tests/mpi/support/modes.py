@@ -4,6 +4,7 @@
 MODES = {
     "host": None,
     "release": {},
+    "userfaultfd": {"SLUICE_GUARD": "userfaultfd"},
     "off": {"SLUICE_RELEASE": "off"},
     "matched": {"SLUICE_RELEASE": "matched"},
     "stream": {"SLUICE_SHMEM_COPY": "stream"},

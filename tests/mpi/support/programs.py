@@ -5,6 +5,7 @@ import dataclasses
 # Ranks in each mode. The host runs with every number that some mode needs, as the reference.
 USUAL_RANKS = {
     "release": (2, 3, 4),
+    "userfaultfd": (2, 4),
     "off": (2, 4),
     "matched": (2, 3),
     "stream": (2, 4),

@@ -70,7 +70,7 @@ const ConfigVariable& variable_called(std::string_view name) {
 TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
   const std::vector<WordsOf> choices{{"SLUICE_ENABLE", {"0", "1"}},
                                      {"SLUICE_RELEASE", {"off", "matched", "early"}},
-                                     {"SLUICE_GUARD", {"auto", "mprotect"}},
+                                     {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
                                      {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
                                      {"SLUICE_RNDV", {"auto", "rput", "rget", "coop"}},
                                      {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},

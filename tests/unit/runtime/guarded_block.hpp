@@ -1,13 +1,16 @@
 // Alias blocks and a waiter for the tests of the page guard.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
 #include <functional>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/alias_descriptor.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/process_maps.hpp"
 
@@ -52,10 +55,21 @@ class Block {
 
 inline unsigned char read(const volatile unsigned char& byte) { return byte; }
 
+/// The page is in the page tables: nobody faults on it.
+inline bool present(std::uintptr_t address) {
+  constexpr std::uint64_t present_bit = std::uint64_t{1} << 63;
+  std::uint64_t entry = 0;
+  const AliasDescriptor pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  const ssize_t bytes = pread(pagemap.get(), &entry, sizeof entry, static_cast<off_t>(address / page_bytes * sizeof entry));
+  return bytes == sizeof entry && (entry & present_bit) != 0;
+}
+
+/// Neither guard would stop a touch. (A migration leaves every page of a block in the page tables.)
 inline bool accessible(const volatile unsigned char& byte) {
   ProcessMapping mapping;
   const auto address = reinterpret_cast<std::uintptr_t>(&byte);
-  return ProcessMaps().find(address, mapping) && mapping.bytes.contains(address) && mapping.readable && mapping.writable;
+  if (!ProcessMaps().find(address, mapping) || !mapping.bytes.contains(address)) return false;
+  return mapping.readable && mapping.writable && (!mapping.shared || present(address));
 }
 
 }  // namespace sluice

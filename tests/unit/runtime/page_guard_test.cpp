@@ -5,22 +5,25 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "guarded_block.hpp"
+#include "runtime/page_guard_choice.hpp"
 
 namespace sluice {
 namespace {
 
-class PageGuardTest : public testing::Test {
+class PageGuardTest : public testing::TestWithParam<GuardEngine> {
  protected:
   AliasArena arena_{10000};
   Waiter waiter_;
 };
 
-TEST_F(PageGuardTest, pages_beyond_the_completed_prefix_are_closed) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, pages_beyond_the_completed_prefix_are_closed) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 8);
   Guarded* release = guard.protect(block.range(), 2 * page_bytes + 17);
   ASSERT_NE(release, nullptr);
@@ -33,8 +36,9 @@ TEST_F(PageGuardTest, pages_beyond_the_completed_prefix_are_closed) {
   EXPECT_EQ(PageGuard::active(), 0u);
 }
 
-TEST_F(PageGuardTest, opening_follows_the_completed_prefix_page_by_page) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, opening_follows_the_completed_prefix_page_by_page) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 8);
   Guarded* release = guard.protect(block.range(), 0);
   guard.open(*release, page_bytes - 1);
@@ -47,8 +51,9 @@ TEST_F(PageGuardTest, opening_follows_the_completed_prefix_page_by_page) {
   guard.finish(release);
 }
 
-TEST_F(PageGuardTest, a_thread_that_touches_a_closed_page_waits_for_its_data) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, a_thread_that_touches_a_closed_page_waits_for_its_data) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 4);
   Guarded* release = guard.protect(block.range(), 0);
   waiter_.step = [&](unsigned attempt) {
@@ -63,8 +68,9 @@ TEST_F(PageGuardTest, a_thread_that_touches_a_closed_page_waits_for_its_data) {
   guard.finish(release);
 }
 
-TEST_F(PageGuardTest, a_write_to_a_closed_page_waits_too_and_is_kept) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, a_write_to_a_closed_page_waits_too_and_is_kept) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 4);
   Guarded* release = guard.protect(block.range(), 0);
   waiter_.step = [&](unsigned) {
@@ -77,8 +83,9 @@ TEST_F(PageGuardTest, a_write_to_a_closed_page_waits_too_and_is_kept) {
   guard.finish(release);
 }
 
-TEST_F(PageGuardTest, the_first_touch_is_told_and_none_is_zero) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, the_first_touch_is_told_and_none_is_zero) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 4);
   Guarded* release = guard.protect(block.range(), 0);
   EXPECT_EQ(PageGuard::first_touch_after(*release), 0u);
@@ -88,9 +95,10 @@ TEST_F(PageGuardTest, the_first_touch_is_told_and_none_is_zero) {
   guard.finish(release);
 }
 
-TEST_F(PageGuardTest, a_page_of_three_receives_opens_with_the_last_of_them) {
+TEST_P(PageGuardTest, a_page_of_three_receives_opens_with_the_last_of_them) {
   // ER figure 1 (b): R1, R2 and R3 all include a part of the middle page.
-  PageGuard guard(waiter_, &arena_);
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 3);
   const std::size_t middle = page_bytes;
   Guarded* first = guard.protect(block.bytes(0, middle + 1000), 0);
@@ -110,8 +118,9 @@ TEST_F(PageGuardTest, a_page_of_three_receives_opens_with_the_last_of_them) {
   guard.finish(third);
 }
 
-TEST_F(PageGuardTest, a_release_that_opens_skips_only_the_pages_that_others_hold) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, a_release_that_opens_skips_only_the_pages_that_others_hold) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 10);
   Guarded* whole = guard.protect(block.range(), 0);
   Guarded* early = guard.protect(block.pages(2, 4), 0);
@@ -124,9 +133,10 @@ TEST_F(PageGuardTest, a_release_that_opens_skips_only_the_pages_that_others_hold
   EXPECT_TRUE(accessible(block.page(6)));
 }
 
-TEST_F(PageGuardTest, readers_see_only_complete_pages_while_a_writer_completes_them) {
+TEST_P(PageGuardTest, readers_see_only_complete_pages_while_a_writer_completes_them) {
   constexpr std::size_t pages = 512;
-  PageGuard guard(waiter_, &arena_);
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, pages);
   for (unsigned char round = 1; round <= 20; ++round) {
     Guarded* release = guard.protect(block.range(), 0);
@@ -149,8 +159,9 @@ TEST_F(PageGuardTest, readers_see_only_complete_pages_while_a_writer_completes_t
   }
 }
 
-TEST_F(PageGuardTest, covers_tells_which_bytes_lie_on_closed_pages) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, covers_tells_which_bytes_lie_on_closed_pages) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 4);
   EXPECT_FALSE(guard.covers(block.range()));
   Guarded* release = guard.protect(block.bytes(page_bytes + 100, 2 * page_bytes), 0);
@@ -160,8 +171,9 @@ TEST_F(PageGuardTest, covers_tells_which_bytes_lie_on_closed_pages) {
   EXPECT_FALSE(guard.covers(block.range()));
 }
 
-TEST_F(PageGuardTest, memory_that_took_the_place_of_a_guarded_buffer_is_left_alone) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, memory_that_took_the_place_of_a_guarded_buffer_is_left_alone) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 6);
   Guarded* release = guard.protect(block.range(), 0);
   const auto place = reinterpret_cast<void*>(block.pages(2, 4).begin);
@@ -172,8 +184,9 @@ TEST_F(PageGuardTest, memory_that_took_the_place_of_a_guarded_buffer_is_left_alo
   EXPECT_TRUE(accessible(block.page(4)));
 }
 
-TEST_F(PageGuardTest, more_releases_than_there_are_slots_are_refused) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, more_releases_than_there_are_slots_are_refused) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, PageGuard::max_guarded + 1);
   std::vector<Guarded*> releases;
   for (std::size_t i = 0; i < PageGuard::max_guarded; ++i) releases.push_back(guard.protect(block.pages(i, i + 1), 0));
@@ -199,8 +212,9 @@ TEST(PageGuardBudgetTest, releases_stop_at_the_map_budget) {
   for (Guarded* release : releases) guard.finish(release);
 }
 
-TEST_F(PageGuardTest, protection_that_the_kernel_refuses_leaves_nothing_closed) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, protection_that_the_kernel_refuses_leaves_nothing_closed) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 4);
   munmap(reinterpret_cast<void*>(block.pages(2, 3).begin), page_bytes);
   EXPECT_EQ(guard.protect(block.range(), 0), nullptr);
@@ -209,8 +223,9 @@ TEST_F(PageGuardTest, protection_that_the_kernel_refuses_leaves_nothing_closed) 
   EXPECT_EQ(PageGuard::active(), 0u);
 }
 
-TEST_F(PageGuardTest, errno_survives_a_wait) {
-  PageGuard guard(waiter_, &arena_);
+TEST_P(PageGuardTest, errno_survives_a_wait) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
   const Block block(arena_, 1);
   Guarded* release = guard.protect(block.range(), 0);
   waiter_.step = [&](unsigned) {
@@ -223,6 +238,10 @@ TEST_F(PageGuardTest, errno_survives_a_wait) {
   EXPECT_EQ(errno, ERANGE);
   guard.finish(release);
 }
+
+std::string name_of_parameter(const testing::TestParamInfo<GuardEngine>& info) { return name_of(info.param); }
+INSTANTIATE_TEST_SUITE_P(engines, PageGuardTest, testing::Values(GuardEngine::mprotect, GuardEngine::userfaultfd),
+                         name_of_parameter);
 
 }  // namespace
 }  // namespace sluice

@@ -114,6 +114,12 @@ TEST(sluice_info, library_and_host_are_found) {
   EXPECT_EQ(info["transports"], "shmem");
 }
 
+TEST(sluice_info, guard_that_was_asked_for_is_told_with_its_reason) {
+  const auto info = nlohmann::json::parse(shell("SLUICE_GUARD=userfaultfd $sluice info --json").output);
+
+  EXPECT_TRUE(contains(info["guard"]["reason"], "SLUICE_GUARD=userfaultfd"));
+}
+
 TEST(sluice_info, no_guard_is_chosen_without_release) {
   const auto info = nlohmann::json::parse(shell("SLUICE_RELEASE=off $sluice info --json").output);
 

@@ -1,0 +1,43 @@
+// The guard's mechanism without signals: closed pages have no page-table entry, and userfaultfd stops who touches them.
+//
+// Every block is watched from the moment it is mapped (BlockWatcher), so releases split no mappings. `close` asks the kernel to
+// watch the pages once more, which costs nothing when it does and is the proof that it does: mremap takes a mapping's watch away.
+// Then it drops the entries. `open` gives them back, run by run.
+//
+// A page that is missing in the file would be made by the touch itself, unseen; so `close` fills holes first.
+#pragma once
+
+#include <memory>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/page_guard_descriptor.hpp"
+#include "runtime/page_guard_mechanism.hpp"
+#include "runtime/page_guard_touches.hpp"
+
+namespace sluice {
+
+class UserfaultMechanism final : public GuardMechanism, private BlockWatcher {
+ public:
+  /// Throws std::system_error when its threads cannot be made.
+  UserfaultMechanism(FaultDescriptor faults, AliasArena& arena, TouchAnswerer& answerer);
+  ~UserfaultMechanism() override;
+
+  bool close(PageRange pages) override;
+  bool open(PageRange pages) override;
+  [[nodiscard]] std::size_t mappings_per_release() const override { return 0; }
+  [[nodiscard]] bool hears_touches() const override { return true; }
+  [[nodiscard]] bool kernel_waits() const override { return faults_.kernel_faults(); }
+  void abandon() override;
+
+ private:
+  void note_block(ByteRange block) override;
+  void note_dropped(PageRange pages) override;
+  bool map_watched(ByteRange& bytes, bool& plain) const;
+
+  FaultDescriptor faults_;
+  AliasArena& arena_;
+  TouchAnswerer& answerer_;
+  TouchThreads threads_;
+};
+
+}  // namespace sluice
