@@ -203,6 +203,15 @@ void Engine::settle(ByteRange bytes) {
   }
 }
 
+void Engine::settle_without_host(ByteRange bytes) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::fault_handler);
+  while (state_->released_overlaps(bytes)) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
 void Engine::settle_unknown() {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
@@ -213,7 +222,7 @@ void Engine::settle_unknown() {
 }
 
 void Engine::make_private(ByteRange bytes) {
-  settle(bytes);
+  settle_without_host(bytes);
   const Lock lock(state_->mutex);
   if (state_->arena) state_->arena->privatize(bytes);
 }
