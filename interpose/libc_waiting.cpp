@@ -7,26 +7,16 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-#include <csignal>
 #include <ctime>
 
-// What programs call that were compiled with _FORTIFY_SOURCE; no header declares them.
-extern "C" {
-int __poll_chk(pollfd*, nfds_t, int, size_t);
-int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
-}
+extern "C" int __poll_chk(pollfd*, nfds_t, int, size_t);  // for programs compiled with _FORTIFY_SOURCE
 
 namespace sluice {
 namespace {
 
-void settle_files(const pollfd* files, nfds_t count, const timespec* timeout = nullptr, const sigset_t* mask = nullptr) {
-  settle(files, count * sizeof *files);
-  settle(timeout, sizeof *timeout);
-  settle(mask, sizeof *mask);
-}
+void settle_files(const pollfd* files, nfds_t count) { settle(files, count * sizeof *files); }
 
-template <typename Timeout>
-void settle_sets(const fd_set* readable, const fd_set* writable, const fd_set* exceptional, const Timeout* timeout) {
+void settle_sets(const fd_set* readable, const fd_set* writable, const fd_set* exceptional, const timeval* timeout) {
   settle(readable, sizeof *readable);
   settle(writable, sizeof *writable);
   settle(exceptional, sizeof *exceptional);
@@ -48,22 +38,11 @@ using sluice::settle_sets;
 SYSTEM_CALL(int, poll, (pollfd * files, nfds_t count, int timeout), (files, count, timeout), settle_files(files, count))
 SYSTEM_CALL(int, __poll_chk, (pollfd * files, nfds_t count, int timeout, size_t room), (files, count, timeout, room),
             settle_files(files, count))
-SYSTEM_CALL(int, ppoll, (pollfd * files, nfds_t count, const timespec* timeout, const sigset_t* mask),
-            (files, count, timeout, mask), settle_files(files, count, timeout, mask))
-SYSTEM_CALL(int, __ppoll_chk, (pollfd * files, nfds_t count, const timespec* timeout, const sigset_t* mask, size_t room),
-            (files, count, timeout, mask, room), settle_files(files, count, timeout, mask))
 SYSTEM_CALL(int, select, (int count, fd_set* readable, fd_set* writable, fd_set* exceptional, timeval* timeout),
             (count, readable, writable, exceptional, timeout), settle_sets(readable, writable, exceptional, timeout))
-SYSTEM_CALL(int, pselect,
-            (int count, fd_set* readable, fd_set* writable, fd_set* exceptional, const timespec* timeout, const sigset_t* mask),
-            (count, readable, writable, exceptional, timeout, mask), settle_sets(readable, writable, exceptional, timeout);
-            settle(mask, sizeof *mask))
 SYSTEM_CALL(int, epoll_ctl, (int epoll, int operation, int file, epoll_event* event) noexcept, (epoll, operation, file, event),
             settle_events(event, 1))
 SYSTEM_CALL(int, epoll_wait, (int epoll, epoll_event* events, int count, int timeout), (epoll, events, count, timeout),
             settle_events(events, count))
-SYSTEM_CALL(int, epoll_pwait, (int epoll, epoll_event* events, int count, int timeout, const sigset_t* mask),
-            (epoll, events, count, timeout, mask), settle_events(events, count);
-            settle(mask, sizeof *mask))
 SYSTEM_CALL(int, nanosleep, (const timespec* span, timespec* rest), (span, rest), settle(span, sizeof *span);
             settle(rest, sizeof *rest))
