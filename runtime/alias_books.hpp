@@ -24,6 +24,8 @@ class AliasBooks {
 
   /// See AliasArena::first_in_place.
   [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
+  /// All of `pages` is in place, and the program has not changed its protection.
+  [[nodiscard]] bool all_usable(PageRange pages) const;
 
   /// `pages` are blocks now. With a seam, the first of them is a mapping of its own.
   void enter(PageRange pages, bool seam);

@@ -72,10 +72,9 @@ UNUSED_OK static void expect_file(int file, size_t bytes, unsigned seed) {
 }
 
 // A call on memory that was received a moment ago: one that the kernel refuses fails here, with its reason.
-#define EXPECT_CALL(call, wanted)                                                                              \
-  do {                                                                                                         \
-    errno = 0;                                                                                                 \
-    const long long result_ = (long long)(call);                                                               \
-    EXPECT(result_ == (long long)(wanted), "%s is %lld and not %lld: %s", #call, result_, (long long)(wanted), \
-           strerror(errno));                                                                                   \
+#define EXPECT_CALL(call, wanted)                                                                                                \
+  do {                                                                                                                           \
+    errno = 0;                                                                                                                   \
+    const long long result_ = (long long)(call);                                                                                 \
+    EXPECT(result_ == (long long)(wanted), "%s is %lld and not %lld: %s", #call, result_, (long long)(wanted), strerror(errno)); \
   } while (0)

@@ -12,34 +12,34 @@ extern ssize_t __pread64_chk(int, void*, size_t, off_t, size_t);
 static char* buffer;
 
 // `call` writes `large` bytes of the buffer to `file`.
-#define WRITES(name, call)                        \
-  static void name(void) {                        \
-    buffer = map(large);                          \
-    for (unsigned i = 1; i <= 3; i++) {           \
-      if (!late(buffer, large, i)) continue;      \
-      const int file = filled_file(0, 0);         \
-      EXPECT_CALL(call, large);                   \
-      expect_file(file, large, i);                \
-      close(file);                                \
-    }                                             \
-    munmap(buffer, large);                        \
+#define WRITES(name, call)                   \
+  static void name(void) {                   \
+    buffer = map(large);                     \
+    for (unsigned i = 1; i <= 3; i++) {      \
+      if (!late(buffer, large, i)) continue; \
+      const int file = filled_file(0, 0);    \
+      EXPECT_CALL(call, large);              \
+      expect_file(file, large, i);           \
+      close(file);                           \
+    }                                        \
+    munmap(buffer, large);                   \
   }
 
 // `call` reads `large` bytes of `file` into the buffer, over what was received.
-#define READS(name, call)                         \
-  static void name(void) {                        \
-    buffer = map(large);                          \
-    for (unsigned i = 1; i <= 3; i++) {           \
-      if (!late(buffer, large, i)) continue;      \
+#define READS(name, call)                          \
+  static void name(void) {                         \
+    buffer = map(large);                           \
+    for (unsigned i = 1; i <= 3; i++) {            \
+      if (!late(buffer, large, i)) continue;       \
       const int file = filled_file(large, 50 + i); \
-      EXPECT_CALL(call, large);                   \
-      expect_filled(buffer, large, 50 + i);       \
-      pause_ms(1);                                \
-      expect_filled(buffer, large, 50 + i);       \
-      note_bytes(buffer, large);                  \
-      close(file);                                \
-    }                                             \
-    munmap(buffer, large);                        \
+      EXPECT_CALL(call, large);                    \
+      expect_filled(buffer, large, 50 + i);        \
+      pause_ms(1);                                 \
+      expect_filled(buffer, large, 50 + i);        \
+      note_bytes(buffer, large);                   \
+      close(file);                                 \
+    }                                              \
+    munmap(buffer, large);                         \
   }
 
 WRITES(by_write, write(file, buffer, large))
@@ -101,9 +101,17 @@ static void bad_address_is_still_refused(void) {
   munmap(buffer, large);
 }
 
-static const Case cases[] = {CASE(by_write, 2),         CASE(by_pwrite, 2),          CASE(by_pwrite64, 2),
-                             CASE(by_read, 2),          CASE(by_pread, 2),           CASE(by_pread64, 2),
-                             CASE(by_checked_read, 2),  CASE(by_checked_pread, 2),   CASE(by_checked_pread64, 2),
-                             CASE(only_the_last_byte, 2), CASE(random_bytes, 2),     CASE(directory_entries, 2),
+static const Case cases[] = {CASE(by_write, 2),
+                             CASE(by_pwrite, 2),
+                             CASE(by_pwrite64, 2),
+                             CASE(by_read, 2),
+                             CASE(by_pread, 2),
+                             CASE(by_pread64, 2),
+                             CASE(by_checked_read, 2),
+                             CASE(by_checked_pread, 2),
+                             CASE(by_checked_pread64, 2),
+                             CASE(only_the_last_byte, 2),
+                             CASE(random_bytes, 2),
+                             CASE(directory_entries, 2),
                              CASE(bad_address_is_still_refused, 2)};
 SUITE(cases)

@@ -30,14 +30,14 @@ static void end(void) {
   unmap_neighbours(n);
 }
 
-#define WITH(name, call, wanted)              \
-  static void name(void) {                    \
-    begin();                                  \
-    if (late(n.buffer, large, 8)) {           \
-      EXPECT_CALL(call, wanted);              \
-      expect_filled(n.buffer, large, 8);      \
-    }                                         \
-    end();                                    \
+#define WITH(name, call, wanted)         \
+  static void name(void) {               \
+    begin();                             \
+    if (late(n.buffer, large, 8)) {      \
+      EXPECT_CALL(call, wanted);         \
+      expect_filled(n.buffer, large, 8); \
+    }                                    \
+    end();                               \
   }
 
 static int opened(int file) {
@@ -99,12 +99,27 @@ static void lock_of_a_file(void) {
   end();
 }
 
-static const Case cases[] = {CASE(by_open, 2),    CASE(by_open64, 2),  CASE(by_openat, 2),
-                             CASE(by_creat, 2),   CASE(by_fopen, 2),   CASE(by_access, 2),
-                             CASE(by_stat, 2),    CASE(by_lstat, 2),   CASE(by_fstat, 2),
-                             CASE(by_fstatat, 2), CASE(by_statx, 2),   CASE(by_statfs, 2),
-                             CASE(by_rename, 2),  CASE(by_link, 2),    CASE(by_symlink, 2),
-                             CASE(by_unlink, 2),  CASE(by_mkdir_and_rmdir, 2), CASE(by_truncate, 2),
-                             CASE(by_readlink, 2), CASE(by_getcwd, 2), CASE(by_pipe, 2),
-                             CASE(answer_of_a_pipe_by_ioctl, 2), CASE(lock_of_a_file, 2)};
+static const Case cases[] = {CASE(by_open, 2),
+                             CASE(by_open64, 2),
+                             CASE(by_openat, 2),
+                             CASE(by_creat, 2),
+                             CASE(by_fopen, 2),
+                             CASE(by_access, 2),
+                             CASE(by_stat, 2),
+                             CASE(by_lstat, 2),
+                             CASE(by_fstat, 2),
+                             CASE(by_fstatat, 2),
+                             CASE(by_statx, 2),
+                             CASE(by_statfs, 2),
+                             CASE(by_rename, 2),
+                             CASE(by_link, 2),
+                             CASE(by_symlink, 2),
+                             CASE(by_unlink, 2),
+                             CASE(by_mkdir_and_rmdir, 2),
+                             CASE(by_truncate, 2),
+                             CASE(by_readlink, 2),
+                             CASE(by_getcwd, 2),
+                             CASE(by_pipe, 2),
+                             CASE(answer_of_a_pipe_by_ioctl, 2),
+                             CASE(lock_of_a_file, 2)};
 SUITE(cases)

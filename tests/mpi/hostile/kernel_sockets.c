@@ -25,36 +25,36 @@ static void open_ends(int type) {
   messages[0] = (struct mmsghdr){.msg_hdr = message};
 }
 
-#define SENDS(name, type, call, result)              \
-  static void name(void) {                           \
-    buffer = map(large);                             \
-    for (unsigned i = 1; i <= 2; i++) {              \
-      if (!late(buffer, large, i)) continue;         \
-      open_ends(type);                               \
-      EXPECT_CALL(call, result);                     \
+#define SENDS(name, type, call, result)                         \
+  static void name(void) {                                      \
+    buffer = map(large);                                        \
+    for (unsigned i = 1; i <= 2; i++) {                         \
+      if (!late(buffer, large, i)) continue;                    \
+      open_ends(type);                                          \
+      EXPECT_CALL(call, result);                                \
       EXPECT_EQ(recv(ends[1], other, part, MSG_WAITALL), part); \
-      expect_filled(other, part, i);                 \
-      close(ends[0]);                                \
-      close(ends[1]);                                \
-    }                                                \
-    munmap(buffer, large);                           \
+      expect_filled(other, part, i);                            \
+      close(ends[0]);                                           \
+      close(ends[1]);                                           \
+    }                                                           \
+    munmap(buffer, large);                                      \
   }
 
-#define RECEIVES(name, type, call, result)           \
-  static void name(void) {                           \
-    buffer = map(large);                             \
-    for (unsigned i = 1; i <= 2; i++) {              \
-      if (!late(buffer, large, i)) continue;         \
-      open_ends(type);                               \
-      fill(other, part, 60 + i);                     \
+#define RECEIVES(name, type, call, result)            \
+  static void name(void) {                            \
+    buffer = map(large);                              \
+    for (unsigned i = 1; i <= 2; i++) {               \
+      if (!late(buffer, large, i)) continue;          \
+      open_ends(type);                                \
+      fill(other, part, 60 + i);                      \
       EXPECT_EQ(send(ends[1], other, part, 0), part); \
-      EXPECT_CALL(call, result);                     \
-      expect_filled(buffer, part, 60 + i);           \
-      expect_part_filled(buffer, part, large, i);    \
-      close(ends[0]);                                \
-      close(ends[1]);                                \
-    }                                                \
-    munmap(buffer, large);                           \
+      EXPECT_CALL(call, result);                      \
+      expect_filled(buffer, part, 60 + i);            \
+      expect_part_filled(buffer, part, large, i);     \
+      close(ends[0]);                                 \
+      close(ends[1]);                                 \
+    }                                                 \
+    munmap(buffer, large);                            \
   }
 
 SENDS(by_send, SOCK_STREAM, send(ends[0], buffer, part, 0), part)

@@ -13,33 +13,33 @@ static FILE* stream_of(int file) {
   return stream;
 }
 
-#define WRITES(name, call)                        \
-  static void name(void) {                        \
-    buffer = map(large);                          \
-    for (unsigned i = 1; i <= 2; i++) {           \
-      if (!late(buffer, large, i)) continue;      \
-      const int file = filled_file(0, 0);         \
-      FILE* stream = stream_of(file);             \
-      EXPECT_CALL(call, large);                   \
-      EXPECT_CALL(fflush(stream), 0);             \
-      expect_file(file, large, i);                \
-      fclose(stream);                             \
-    }                                             \
-    munmap(buffer, large);                        \
+#define WRITES(name, call)                   \
+  static void name(void) {                   \
+    buffer = map(large);                     \
+    for (unsigned i = 1; i <= 2; i++) {      \
+      if (!late(buffer, large, i)) continue; \
+      const int file = filled_file(0, 0);    \
+      FILE* stream = stream_of(file);        \
+      EXPECT_CALL(call, large);              \
+      EXPECT_CALL(fflush(stream), 0);        \
+      expect_file(file, large, i);           \
+      fclose(stream);                        \
+    }                                        \
+    munmap(buffer, large);                   \
   }
 
-#define READS(name, call)                           \
-  static void name(void) {                          \
-    buffer = map(large);                            \
-    for (unsigned i = 1; i <= 2; i++) {             \
-      if (!late(buffer, large, i)) continue;        \
+#define READS(name, call)                                   \
+  static void name(void) {                                  \
+    buffer = map(large);                                    \
+    for (unsigned i = 1; i <= 2; i++) {                     \
+      if (!late(buffer, large, i)) continue;                \
       FILE* stream = stream_of(filled_file(large, 70 + i)); \
-      EXPECT_CALL(call, large);                     \
-      expect_filled(buffer, large, 70 + i);         \
-      note_bytes(buffer, large);                    \
-      fclose(stream);                               \
-    }                                               \
-    munmap(buffer, large);                          \
+      EXPECT_CALL(call, large);                             \
+      expect_filled(buffer, large, 70 + i);                 \
+      note_bytes(buffer, large);                            \
+      fclose(stream);                                       \
+    }                                                       \
+    munmap(buffer, large);                                  \
   }
 
 WRITES(by_fwrite, fwrite(buffer, 1, large, stream))
@@ -76,23 +76,23 @@ static void late_text(char* into) {
   free(text);
 }
 
-#define PUTS(name, call)                       \
-  static void name(void) {                     \
-    buffer = map(large);                       \
-    late_text(buffer);                         \
-    if (partner() < size && rank % 2 != 0) {   \
-      const int file = filled_file(0, 0);      \
-      FILE* stream = stream_of(file);          \
-      EXPECT((call) >= 0, #call " failed");    \
-      EXPECT_CALL(fflush(stream), 0);          \
-      char* got = allocate(large);             \
+#define PUTS(name, call)                                \
+  static void name(void) {                              \
+    buffer = map(large);                                \
+    late_text(buffer);                                  \
+    if (partner() < size && rank % 2 != 0) {            \
+      const int file = filled_file(0, 0);               \
+      FILE* stream = stream_of(file);                   \
+      EXPECT((call) >= 0, #call " failed");             \
+      EXPECT_CALL(fflush(stream), 0);                   \
+      char* got = allocate(large);                      \
       EXPECT_EQ(pread(file, got, large, 0), large - 1); \
-      EXPECT_EQ(memcmp(got, buffer, large - 1), 0); \
-      note_bytes(got, large - 1);              \
-      free(got);                               \
-      fclose(stream);                          \
-    }                                          \
-    munmap(buffer, large);                     \
+      EXPECT_EQ(memcmp(got, buffer, large - 1), 0);     \
+      note_bytes(got, large - 1);                       \
+      free(got);                                        \
+      fclose(stream);                                   \
+    }                                                   \
+    munmap(buffer, large);                              \
   }
 
 PUTS(by_fputs, fputs(buffer, stream))
@@ -136,17 +136,9 @@ static void by_getline(void) {
   }
 }
 
-static const Case cases[] = {CASE(by_fwrite, 2),
-                             CASE(by_fwrite_unlocked, 2),
-                             CASE(by_fread, 2),
-                             CASE(by_fread_unlocked, 2),
-                             CASE(by_checked_fread, 2),
-                             CASE(unbuffered_fwrite, 2),
-                             CASE(by_fputs, 2),
-                             CASE(by_fputs_unlocked, 2),
-                             CASE(by_fprintf, 2),
-                             CASE(by_dprintf, 2),
-                             CASE(by_write_of_its_text, 2),
-                             CASE(by_fgets, 2),
+static const Case cases[] = {CASE(by_fwrite, 2),         CASE(by_fwrite_unlocked, 2),   CASE(by_fread, 2),
+                             CASE(by_fread_unlocked, 2), CASE(by_checked_fread, 2),     CASE(unbuffered_fwrite, 2),
+                             CASE(by_fputs, 2),          CASE(by_fputs_unlocked, 2),    CASE(by_fprintf, 2),
+                             CASE(by_dprintf, 2),        CASE(by_write_of_its_text, 2), CASE(by_fgets, 2),
                              CASE(by_getline, 2)};
 SUITE(cases)

@@ -1,5 +1,5 @@
-// Streams whose own buffers share pages with a receive buffer, or lie in one: stdio empties and fills them by system calls that no
-// wrapper sees.
+// Streams whose own buffers share pages with a receive buffer, or lie in one: stdio empties and fills them by system calls that
+// no wrapper sees.
 #include <stdio_ext.h>
 
 #include "hostile.h"
@@ -29,16 +29,16 @@ static void expect_text(size_t bytes) {
   EXPECT(memcmp(got, text, bytes) == 0, "the text is not in the file");
 }
 
-#define EMPTIES(name, before, call, bytes)             \
-  static void name(void) {                             \
-    open_stream("r+");                                 \
-    fwrite(text, 1, before, stream);                   \
-    if (late(n.buffer, large, 6)) {                    \
+#define EMPTIES(name, before, call, bytes)                \
+  static void name(void) {                                \
+    open_stream("r+");                                    \
+    fwrite(text, 1, before, stream);                      \
+    if (late(n.buffer, large, 6)) {                       \
       EXPECT((call) >= 0, #call ": %s", strerror(errno)); \
-      expect_text(bytes);                              \
-      expect_filled(n.buffer, large, 6);               \
-    }                                                  \
-    close_stream();                                    \
+      expect_text(bytes);                                 \
+      expect_filled(n.buffer, large, 6);                  \
+    }                                                     \
+    close_stream();                                       \
   }
 
 static int closed(void) {
@@ -126,11 +126,25 @@ static void first_buffer_of_a_stream(void) {
   }
 }
 
-static const Case cases[] = {CASE(by_fflush, 2),   CASE(by_fflush_unlocked, 2), CASE(by_fflush_of_all, 2),
-                             CASE(by_fclose, 2),   CASE(by_fseek, 2),           CASE(by_fseeko, 2),
-                             CASE(by_rewind, 2),   CASE(by_fputc, 2),           CASE(by_putc, 2),
-                             CASE(by_putc_unlocked, 2), CASE(by_fwrite, 2),     CASE(by_fputs, 2),
-                             CASE(by_fprintf, 2),  CASE(by_getc, 2),            CASE(by_fgetc, 2),
-                             CASE(by_getc_unlocked, 2), CASE(by_fgets, 2),      CASE(by_fread, 2),
-                             CASE(by_getdelim, 2), CASE(by_fscanf, 2),          CASE(first_buffer_of_a_stream, 2)};
+static const Case cases[] = {CASE(by_fflush, 2),
+                             CASE(by_fflush_unlocked, 2),
+                             CASE(by_fflush_of_all, 2),
+                             CASE(by_fclose, 2),
+                             CASE(by_fseek, 2),
+                             CASE(by_fseeko, 2),
+                             CASE(by_rewind, 2),
+                             CASE(by_fputc, 2),
+                             CASE(by_putc, 2),
+                             CASE(by_putc_unlocked, 2),
+                             CASE(by_fwrite, 2),
+                             CASE(by_fputs, 2),
+                             CASE(by_fprintf, 2),
+                             CASE(by_getc, 2),
+                             CASE(by_fgetc, 2),
+                             CASE(by_getc_unlocked, 2),
+                             CASE(by_fgets, 2),
+                             CASE(by_fread, 2),
+                             CASE(by_getdelim, 2),
+                             CASE(by_fscanf, 2),
+                             CASE(first_buffer_of_a_stream, 2)};
 SUITE(cases)

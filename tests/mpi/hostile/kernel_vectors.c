@@ -28,35 +28,35 @@ static void expect_vectors_in(int file, unsigned seed) {
   free(got);
 }
 
-#define WRITES(name, call)                     \
-  static void name(void) {                     \
-    buffer = map(large);                       \
-    fill(whole, sizeof whole, 99);             \
-    for (unsigned i = 1; i <= 2; i++) {        \
-      if (!late(buffer, large, i)) continue;   \
-      describe();                              \
-      const int file = filled_file(0, 0);      \
-      EXPECT_CALL(call, all);                  \
-      expect_vectors_in(file, i);              \
-      close(file);                             \
-    }                                          \
-    munmap(buffer, large);                     \
+#define WRITES(name, call)                   \
+  static void name(void) {                   \
+    buffer = map(large);                     \
+    fill(whole, sizeof whole, 99);           \
+    for (unsigned i = 1; i <= 2; i++) {      \
+      if (!late(buffer, large, i)) continue; \
+      describe();                            \
+      const int file = filled_file(0, 0);    \
+      EXPECT_CALL(call, all);                \
+      expect_vectors_in(file, i);            \
+      close(file);                           \
+    }                                        \
+    munmap(buffer, large);                   \
   }
 
-#define READS(name, call)                              \
-  static void name(void) {                             \
-    buffer = map(large);                               \
-    for (unsigned i = 1; i <= 2; i++) {                \
-      if (!late(buffer, large, i)) continue;           \
-      describe();                                      \
-      const int file = filled_file(all, 50 + i);       \
-      EXPECT_CALL(call, all);                          \
-      expect_filled(buffer, head, 50 + i);             \
+#define READS(name, call)                                \
+  static void name(void) {                               \
+    buffer = map(large);                                 \
+    for (unsigned i = 1; i <= 2; i++) {                  \
+      if (!late(buffer, large, i)) continue;             \
+      describe();                                        \
+      const int file = filled_file(all, 50 + i);         \
+      EXPECT_CALL(call, all);                            \
+      expect_filled(buffer, head, 50 + i);               \
       expect_part_filled(buffer, head, large - tail, i); \
-      note_bytes(buffer, large);                       \
-      close(file);                                     \
-    }                                                  \
-    munmap(buffer, large);                             \
+      note_bytes(buffer, large);                         \
+      close(file);                                       \
+    }                                                    \
+    munmap(buffer, large);                               \
   }
 
 WRITES(by_writev, writev(file, vectors, 3))

@@ -21,16 +21,16 @@ static void end(void) {
   unmap_neighbours(n);
 }
 
-#define READY(name, prepare, call, wanted)          \
-  static void name(void) {                          \
-    begin();                                        \
-    EXPECT_EQ(write(ends[1], "x", 1), 1);           \
-    prepare;                                        \
-    if (late(n.buffer, large, 3)) {                 \
-      EXPECT_CALL(call, wanted);                    \
-      expect_filled(n.buffer, large, 3);            \
-    }                                               \
-    end();                                          \
+#define READY(name, prepare, call, wanted) \
+  static void name(void) {                 \
+    begin();                               \
+    EXPECT_EQ(write(ends[1], "x", 1), 1);  \
+    prepare;                               \
+    if (late(n.buffer, large, 3)) {        \
+      EXPECT_CALL(call, wanted);           \
+      expect_filled(n.buffer, large, 3);   \
+    }                                      \
+    end();                                 \
   }
 
 #define FILES ((struct pollfd*)n.before)

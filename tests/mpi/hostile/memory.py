@@ -12,7 +12,6 @@ NAMES = (
     "memory_arena",
     "memory_huge_mlock",
     "memory_mappings",
-    "memory_stack_tls",
 )
 ALLOCATORS = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4", "mimalloc": "libmimalloc.so.2.0"}
 # What these do does not depend on the allocator.
@@ -26,4 +25,5 @@ def beside(name, allocator, first):
 
 
 PROGRAMS = [Program(name) for name in NAMES]
+PROGRAMS += [Program(name, releases=False) for name in ("memory_stack_tls", "memory_locked_first")]
 PROGRAMS += [beside(name, allocator, first) for name in ANY_ALLOCATOR for allocator in ALLOCATORS for first in (False, True)]

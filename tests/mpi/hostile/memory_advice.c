@@ -42,8 +42,8 @@ static void freed_and_written_again(void) {
 }
 
 static void harmless(void) {
-  static const int advice[] = {MADV_NORMAL, MADV_SEQUENTIAL, MADV_RANDOM, MADV_WILLNEED, MADV_NOHUGEPAGE, MADV_HUGEPAGE,
-                               MADV_DODUMP, MADV_COLD,       MADV_PAGEOUT, 23 /* MADV_POPULATE_WRITE */};
+  static const int advice[] = {MADV_NORMAL,   MADV_SEQUENTIAL, MADV_RANDOM, MADV_WILLNEED, MADV_NOHUGEPAGE,
+                               MADV_HUGEPAGE, MADV_DODUMP,     MADV_COLD,   MADV_PAGEOUT,  23 /* MADV_POPULATE_WRITE */};
   char* buffer = map(bytes);
   for (unsigned i = 0; i < sizeof advice / sizeof *advice; i++) {
     const int received = late(buffer, bytes, i);

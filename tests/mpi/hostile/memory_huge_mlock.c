@@ -68,6 +68,7 @@ static void everything_locked_right_after(void) {
   munmap(buffer, large);
 }
 
-static const Case cases[] = {CASE(transparent_huge_pages, 2), CASE(explicit_huge_pages, 2), CASE(locked_right_after, 2),
-                             CASE(locked_on_fault, 2),        CASE(locked_before, 2),       CASE(everything_locked_right_after, 2)};
+static const Case cases[] = {CASE(transparent_huge_pages, 2), CASE(explicit_huge_pages, 2),
+                             CASE(locked_right_after, 2),     CASE(locked_on_fault, 2),
+                             CASE(locked_before, 2),          CASE(everything_locked_right_after, 2)};
 SUITE(cases)

@@ -87,8 +87,12 @@ static void static_data(void) {
   EXPECT_EQ(constants[2], 3);
 }
 
-static const Case cases[] = {CASE(shared_and_anonymous, 2),   CASE(shared_file, 2),
-                             CASE(private_file, 2),           CASE(file_mapped_twice, 2),
-                             CASE(file_that_is_cut_short, 2), CASE(several_kinds_in_one_buffer, 2),
-                             CASE(between_read_only_pages, 2), CASE(static_data, 2)};
+static const Case cases[] = {CASE(shared_and_anonymous, 2),
+                             CASE(shared_file, 2),
+                             CASE(private_file, 2),
+                             CASE(file_mapped_twice, 2),
+                             CASE(file_that_is_cut_short, 2),
+                             CASE(several_kinds_in_one_buffer, 2),
+                             CASE(between_read_only_pages, 2),
+                             CASE(static_data, 2)};
 SUITE(cases)

@@ -119,6 +119,6 @@ static void fault_on_its_own_read_only_page(void) {
   munmap(buffer, bytes);
 }
 
-static const Case cases[] = {CASE(read_only, 2), CASE(nothing_at_all, 2), CASE(a_part, 2), CASE(executable, 2),
-                             CASE(tail_page_of_a_neighbour, 2), CASE(fault_on_its_own_read_only_page, 2)};
+static const Case cases[] = {CASE(read_only, 2),  CASE(nothing_at_all, 2),           CASE(a_part, 2),
+                             CASE(executable, 2), CASE(tail_page_of_a_neighbour, 2), CASE(fault_on_its_own_read_only_page, 2)};
 SUITE(cases)

@@ -107,8 +107,7 @@ static void moved_over(void) {
   }
 }
 
-static const Case cases[] = {CASE(whole, 2),       CASE(and_a_reservation_in_its_place, 2),
-                             CASE(in_the_middle, 2), CASE(mapped_over, 2),
-                             CASE(mapped_over_by_a_file, 2), CASE(moved_away, 2),
+static const Case cases[] = {CASE(whole, 2),       CASE(and_a_reservation_in_its_place, 2), CASE(in_the_middle, 2),
+                             CASE(mapped_over, 2), CASE(mapped_over_by_a_file, 2),          CASE(moved_away, 2),
                              CASE(moved_over, 2)};
 SUITE(cases)

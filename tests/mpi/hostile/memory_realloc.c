@@ -44,6 +44,7 @@ static void grown_step_by_step(void) {
   free(buffer);
 }
 
-static const Case cases[] = {CASE(heap_grown, 2),      CASE(heap_shrunk, 2),     CASE(mapping_grown, 2),     CASE(mapping_shrunk, 2),
-                             CASE(heap_to_mapping, 2), CASE(mapping_to_heap, 2), CASE(grown_step_by_step, 2)};
+static const Case cases[] = {CASE(heap_grown, 2),        CASE(heap_shrunk, 2),     CASE(mapping_grown, 2),
+                             CASE(mapping_shrunk, 2),    CASE(heap_to_mapping, 2), CASE(mapping_to_heap, 2),
+                             CASE(grown_step_by_step, 2)};
 SUITE(cases)

@@ -89,8 +89,11 @@ static void heap_as_well(void) {
   munmap(buffer, bytes);
 }
 
-static const Case cases[] = {CASE(thread_local_of_the_main_thread, 2), CASE(thread_local_of_a_thread, 2),
-                             CASE(stack_of_the_main_thread, 2),        CASE(stack_of_a_thread, 2),
-                             CASE(stack_of_another_thread, 2),         CASE(stack_that_the_program_made, 2),
+static const Case cases[] = {CASE(thread_local_of_the_main_thread, 2),
+                             CASE(thread_local_of_a_thread, 2),
+                             CASE(stack_of_the_main_thread, 2),
+                             CASE(stack_of_a_thread, 2),
+                             CASE(stack_of_another_thread, 2),
+                             CASE(stack_that_the_program_made, 2),
                              CASE(heap_as_well, 2)};
 SUITE_AT_LEVEL(cases, MPI_THREAD_SERIALIZED)
