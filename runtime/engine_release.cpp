@@ -48,10 +48,19 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     if (!transport->can_write(receive.context->peer(receive.rank))) return no(Fallback::other_copy);
     if (!arena->is_live(range)) {
       if (waited_ns < pages * migration_ns_per_page) return no(Fallback::not_worth);
-      if (arena->migrate(range) != Ineligible::none) return no(Fallback::not_eligible);
+      if (!migrate(range)) return no(Fallback::not_eligible);
     }
   }
   return true;
+}
+
+bool Engine::State::migrate(ByteRange range) {
+  const PageRange pages = PageRange::covering(range);
+  for (PageRange page{pages.begin, pages.begin + 1}; guard && guard->covers(range) && page.begin < pages.end;
+       page = {page.end, page.end + 1}) {
+    if (guard->covers(page.bytes()) && arena->first_in_place(page.bytes()).empty()) return false;
+  }
+  return arena->migrate(range) == Ineligible::none;
 }
 
 bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {

@@ -51,7 +51,7 @@ bool Engine::State::in_alias_block(const Request& receive) {
   if (receive.released) return true;
   const ByteRange range = ByteRange::of(receive.data, receive.limit);
   if (arena->is_live(range)) return true;
-  return history.use(range) && arena->migrate(range) == Ineligible::none;
+  return history.use(range) && migrate(range);
 }
 
 void Engine::State::begin_transfer(Request* receive) {

@@ -1,5 +1,6 @@
 // Buffers that are freed right after they were received, untouched, and memory that takes their place.
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #include "hostile.h"
 
@@ -70,24 +71,48 @@ static void and_sent_from_again(void) {
 }
 
 static void beside_a_new_receive(void) {
-  // The next receive shares a page with the old one's memory but not a byte.
+  // The next receive shares a page with the old one's memory but not a byte. The C library unmaps like this, inside free.
+  enum { more = 30 * page, all = neighbours_bytes + more };
+  for (unsigned i = 0; i < rounds; i++) {
+    char* old = map(all);
+    const int received = late(old, large, i);
+    syscall(SYS_munmap, old, all);
+    char* next = map(all);
+    memset(next, 7, all);
+    if (received) {
+      char* buffer = next + large;  // in the middle of the page where the old buffer ended
+      EXPECT(large % page != 0, "it is not in the middle of a page");
+      MPI_Recv(buffer, more, MPI_BYTE, partner(), 4, WORLD, IGNORE);
+      expect_filled(buffer, more, i);
+      pause_ms(2);
+      expect_all(next, large, 7);
+    } else if (partner() < size) {
+      fill(next, more, i);
+      late_by();
+      MPI_Send(next, more, MPI_BYTE, partner(), 4, WORLD);
+    }
+    munmap(next, all);
+  }
+}
+
+static void beside_a_new_small_message(void) {
+  enum { bytes = 500 };
   for (unsigned i = 0; i < rounds; i++) {
     char* old = map(neighbours_bytes);
     const int received = late(old, large, i);
-    munmap(old, neighbours_bytes);
+    syscall(SYS_munmap, old, neighbours_bytes);
     char* next = map(neighbours_bytes);
-    memset(next, 7, neighbours_bytes);
+    fill(next + large, bytes, 100 + i);
+    memset(next + large + bytes, 3, bytes);
     if (received) {
-      char* buffer = next + large;  // in the middle of the page where the old buffer ended
-      EXPECT_EQ((uintptr_t)buffer % page != 0, 1);
-      MPI_Recv(buffer, 2 * page, MPI_BYTE, partner(), 4, WORLD, IGNORE);
-      expect_filled(buffer, 2 * page, i);
-      pause_ms(14);
-      expect_all(next, large, 7);
+      MPI_Sendrecv(next + large, bytes, MPI_BYTE, partner(), 5, next + large + bytes, bytes, MPI_BYTE, partner(), 6, WORLD,
+                   IGNORE);
+      expect_filled(next + large + bytes, bytes, 150 + i);
     } else if (partner() < size) {
-      char part[2 * page];
-      fill(part, sizeof part, i);
-      MPI_Send(part, sizeof part, MPI_BYTE, partner(), 4, WORLD);
+      fill(next, bytes, 150 + i);
+      MPI_Send(next, bytes, MPI_BYTE, partner(), 6, WORLD);
+      MPI_Recv(next, bytes, MPI_BYTE, partner(), 5, WORLD, IGNORE);
+      expect_filled(next, bytes, 100 + i);
     }
     munmap(next, neighbours_bytes);
   }
@@ -115,5 +140,6 @@ static void by_another_thread(void) {
 
 static const Case cases[] = {CASE(large_and_allocated_again, 2), CASE(on_the_heap_and_cut_in_pieces, 2),
                              CASE(and_zeroed_again, 2),          CASE(and_sent_from_again, 2),
-                             CASE(beside_a_new_receive, 2),      CASE(by_another_thread, 2)};
+                             CASE(beside_a_new_receive, 2),      CASE(beside_a_new_small_message, 2),
+                             CASE(by_another_thread, 2)};
 SUITE(cases)
