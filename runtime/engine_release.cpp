@@ -12,6 +12,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/lock_waiters.hpp"
 
 namespace sluice {
 namespace {
@@ -102,6 +103,8 @@ bool Engine::State::release(Request* receive) {
   const ByteRange range = receive->matched ? ByteRange::of(receive->data, receive->limit) : receive->range();
   if (receive->progress_slot != Transport::no_slot) receive->offset = transport->progress(receive->progress_slot);
   arena->note_release(range);
+  const lock_waiters::Closing closing({range.begin + receive->offset, range.end});
+  if (!closing.permitted()) return false;
   receive->guarded = guard->protect(range, receive->offset);
   if (!receive->guarded) return false;
   receive->released = this_thread_released = true;
