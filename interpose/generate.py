@@ -6,6 +6,8 @@
   exports.hpp      EXPORT(X): the exported entry points of a CARRIED call, put behind its body
   settled.cpp      the entry points and bodies of every other call
   exports.map      the version script: nothing else leaves the library
+  libc_calls.inc   the LIBC calls and the offsets of their slots, for libc_next
+  libc_own.txt     for the linker: what Sluice itself calls of them goes past its own wrappers
 
 Usage: generate.py calls.def output-directory compiler [compiler arguments that find mpi.h]
 """
@@ -106,6 +108,8 @@ def main():
     write("exports.map", ["{", "  global:"] + [f"    MPI_{c.name}; PMPI_{c.name};" for c in exported] +
           [f"    {name};" for name in libc] +
           ["  local: *;", "};"])
+    write("libc_calls.inc", [f"SLUICE_LIBC_CALL({name}, {8 * slot})" for slot, name in enumerate(libc)])
+    write("libc_own.txt", [f"--wrap={name}" for name in libc])
 
 
 main()

@@ -15,6 +15,7 @@
 #include "runtime/alias_gate.hpp"
 #include "runtime/fatal.hpp"
 #include "runtime/process_maps.hpp"
+#include "runtime/thread_storage.hpp"
 
 namespace sluice {
 namespace {
@@ -37,7 +38,7 @@ const char* describe(Ineligible reason) {
     case Ineligible::not_private:
       return "not ordinary private memory";
     case Ineligible::stack:
-      return "stack";
+      return "stack or thread-local storage";
     case Ineligible::locked:
       return "locked memory";
     case Ineligible::moved:
@@ -72,7 +73,7 @@ struct AliasArena::State {
   bool make_private(ByteRange bytes, std::uint64_t file_offset);
 };
 
-AliasArena::AliasArena(std::size_t map_budget) : state_(std::make_unique<State>(map_budget)) {}
+AliasArena::AliasArena(std::size_t map_budget) : state_(std::make_unique<State>(map_budget)) { main_thread_storage(); }
 
 AliasArena::~AliasArena() {
   ProcessMapping mapping;
@@ -99,8 +100,7 @@ bool AliasArena::is_live(ByteRange bytes) {
   AliasBooks& books = state_->books;
   const PageRange pages = PageRange::covering(bytes);
   if (pages.empty() || !usable() || !books.blocks().contains(pages)) return false;
-  const ByteRange live = books.first_in_place(pages.bytes());
-  if (live.begin == pages.bytes().begin && live.end == pages.bytes().end) return true;
+  if (books.all_usable(pages)) return true;
   books.drop_dead(pages);
   return false;
 }

@@ -33,6 +33,15 @@ ByteRange AliasBooks::first_mapping_in_place(ByteRange bytes) const {
   return {bytes.begin, bytes.begin};
 }
 
+bool AliasBooks::all_usable(PageRange pages) const {
+  ProcessMapping mapping;
+  for (ByteRange rest = pages.bytes(); !rest.empty(); rest.begin = mapping.bytes.end) {
+    if (!maps_.find(rest.begin, mapping) || !mapping.bytes.contains(rest.begin)) return false;
+    if (!file_.backs_in_place(mapping) || !mapping.is_protected_like_a_block()) return false;
+  }
+  return true;
+}
+
 void AliasBooks::count_mappings() {
   // Each run of blocks, and each seam in it, splits what was one mapping in three at most.
   mappings_added_.store(2 * (blocks_.intervals() + seams_.intervals()), std::memory_order_relaxed);

@@ -24,6 +24,8 @@ class AliasBooks {
 
   /// See AliasArena::first_in_place.
   [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
+  /// All of `pages` is in place, and the program has not changed its protection.
+  [[nodiscard]] bool all_usable(PageRange pages) const;
 
   /// See AliasArena::first_mapping_in_place.
   [[nodiscard]] ByteRange first_mapping_in_place(ByteRange bytes) const;

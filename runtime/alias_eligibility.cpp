@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/thread_storage.hpp"
+
 namespace sluice {
 namespace {
 
@@ -56,7 +58,7 @@ std::uintptr_t end_of_thread_stacks(const ProcessMapping& mapping) {
   std::uintptr_t end = mapping.bytes.begin;
   const pid_t main_thread = getpid();
   for_each_thread([&](int tid) {
-    if (tid == main_thread) return;  // its control block is the dynamic linker's, far from its stack
+    if (tid == main_thread) return;  // its control block is the dynamic linker's: main_thread_storage
     std::uintptr_t control_block = 0;
     std::size_t bytes = 0;
     if (syscall(SYS_get_robust_list, tid, &control_block, &bytes) != 0) return;
@@ -66,6 +68,7 @@ std::uintptr_t end_of_thread_stacks(const ProcessMapping& mapping) {
 }
 
 bool may_be_stack(const ProcessMapping& mapping, ByteRange part) {
+  if (main_thread_storage().overlaps(part)) return true;
   if (mapping.bytes.contains(getauxval(AT_RANDOM))) return true;
   const auto own = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (mapping.bytes.contains(own) && own < part.end && own + own_stack_reach > part.begin) return true;
@@ -94,7 +97,10 @@ Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, PageRang
     if (!maps.find(rest.begin, mapping, name) || !mapping.bytes.contains(rest.begin)) return Ineligible::not_private;
     const ByteRange part{rest.begin, std::min(rest.end, mapping.bytes.end)};
     rest.begin = part.end;
-    if (file.backs_in_place(mapping)) continue;
+    if (file.backs_in_place(mapping)) {
+      if (!mapping.is_protected_like_a_block()) return Ineligible::not_private;
+      continue;
+    }
     const Ineligible reason = judge(file, mapping, name.data(), part);
     if (reason != Ineligible::none) return reason;
     const PageRange found = PageRange::covering(part);

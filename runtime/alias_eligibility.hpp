@@ -3,7 +3,8 @@
 // Stacks are refused because a thread that pushes onto a read-only page dies: the kernel cannot even build its signal frame.
 // They are known by: the mapping that the kernel put the program's arguments in (main thread); the thread control block,
 // which the C library keeps at the top of every stack it allocates and which the kernel tells (robust list) for each thread;
-// and the caller's own stack pointer, for stacks that the program made itself.
+// and the caller's own stack pointer, for stacks that the program made itself. Thread-local storage lies beside the control
+// block: with it goes what every instruction of a thread may need, the fault handler's own variables included.
 //
 // Threading: as AliasArena, never in the fault handler.
 #pragma once

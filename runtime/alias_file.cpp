@@ -25,15 +25,16 @@ bool file_size_is_limited() {
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t{1} << AliasFile::address_bits);
 }
 
-/// A shared mapping of the file at an address that is a multiple of extent_bytes.
+/// A shared mapping of the file at an address that is a multiple of extent_bytes. After mlockall(MCL_FUTURE) the kernel would
+/// fill it with memory at once, all 64 GiB, so it is unlocked while it is inaccessible.
 void* map_aligned(int file, off_t offset, std::size_t bytes) {
   constexpr std::size_t alignment = AliasFile::extent_bytes;
   void* reserved = mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) return MAP_FAILED;
   const auto start = reinterpret_cast<std::uintptr_t>(reserved);
   const std::uintptr_t aligned = (start + alignment - 1) / alignment * alignment;
-  void* base = mmap(as_pointer(aligned), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, offset);
-  if (base == MAP_FAILED) {
+  void* base = mmap(as_pointer(aligned), bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, offset);
+  if (base == MAP_FAILED || munlock(base, bytes) != 0 || mprotect(base, bytes, PROT_READ | PROT_WRITE) != 0) {
     munmap(reserved, bytes + alignment);
     return MAP_FAILED;
   }

@@ -43,6 +43,11 @@ bool wait_if_closed(std::uintptr_t address) {
   return true;
 }
 
+void wait_until_open() {
+  const std::uint32_t seen = sequence.load(std::memory_order_acquire);
+  while ((seen & 1U) != 0 && sequence.load(std::memory_order_acquire) == seen) futex(FUTEX_WAIT, seen);
+}
+
 void note_change() { changes.fetch_add(1, std::memory_order_seq_cst); }
 
 std::uint64_t generation() { return changes.load(std::memory_order_seq_cst); }

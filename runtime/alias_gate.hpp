@@ -26,6 +26,9 @@ void open();
 /// If `address` lies in a range that is closed, waits until it is open and returns true.
 bool wait_if_closed(std::uintptr_t address);
 
+/// Waits until no range is closed.
+void wait_until_open();
+
 /// Pages have become inaccessible for whatever reason.
 void note_change();
 [[nodiscard]] std::uint64_t generation();

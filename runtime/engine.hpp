@@ -140,6 +140,8 @@ class Engine {
   void settle_all();
   /// Waits until no release overlaps these bytes (rule 6).
   void settle(ByteRange bytes);
+  /// Likewise, without calling the host, which allocates memory: for calls that come from inside an allocator (rule 12).
+  void settle_without_host(ByteRange bytes);
   /// Waits until the message of every released receive is known: before output that Sluice does not carry (rule 1).
   void settle_unknown();
   /// Blocks in these bytes become private memory again, contents kept; before the application moves or resizes them.

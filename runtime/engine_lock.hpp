@@ -15,9 +15,11 @@ class EngineLock {
   void lock() {
     std::uint32_t expected = 0;
     if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_contended();
+    held_ = true;
   }
 
   void unlock() {
+    held_ = false;
     if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
   }
 
@@ -27,6 +29,9 @@ class EngineLock {
     for (int pause = 0; pause < 8; ++pause) __builtin_ia32_pause();
     lock();
   }
+
+  /// For code that may have interrupted the holder, such as a signal handler that writes: it must not wait for the lock.
+  [[nodiscard]] static bool held_by_this_thread() { return held_; }
 
   /// Somebody else wants the lock. A hint.
   [[nodiscard]] bool contended() const { return waiting_.load(std::memory_order_relaxed) != 0; }
@@ -38,6 +43,8 @@ class EngineLock {
 
   std::atomic<std::uint32_t> word_{0};
   std::atomic<std::uint32_t> waiting_{0};
+  // In the static TLS block, since signal handlers read it.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local bool held_ = false;
 };
 
 }  // namespace sluice

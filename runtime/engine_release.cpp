@@ -12,6 +12,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/lock_waiters.hpp"
 
 namespace sluice {
 namespace {
@@ -66,10 +67,19 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     if (!transport->can_write(receive.context->peer(receive.rank))) return no(Fallback::other_copy);
     if (!arena->is_live(range)) {
       if (waited_ns < pages * migration_ns_per_page) return no(Fallback::not_worth);
-      if (arena->migrate(range) != Ineligible::none) return no(Fallback::not_eligible);
+      if (!migrate(range)) return no(Fallback::not_eligible);
     }
   }
   return true;
+}
+
+bool Engine::State::migrate(ByteRange range) {
+  const PageRange pages = PageRange::covering(range);
+  for (PageRange page{pages.begin, pages.begin + 1}; guard && guard->covers(range) && page.begin < pages.end;
+       page = {page.end, page.end + 1}) {
+    if (guard->covers(page.bytes()) && arena->first_in_place(page.bytes()).empty()) return false;
+  }
+  return arena->migrate(range) == Ineligible::none;
 }
 
 bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {
@@ -111,6 +121,8 @@ bool Engine::State::release(Request* receive) {
   const ByteRange range = receive->matched ? ByteRange::of(receive->data, receive->limit) : receive->range();
   if (receive->progress_slot != Transport::no_slot) receive->offset = transport->progress(receive->progress_slot);
   arena->note_release(range);
+  const lock_waiters::Closing closing({range.begin + receive->offset, range.end});
+  if (!closing.permitted()) return false;
   receive->guarded = guard->protect(range, receive->offset);
   if (!receive->guarded) return false;
   receive->released = this_thread_released = true;
@@ -225,6 +237,15 @@ void Engine::settle(ByteRange bytes) {
   }
 }
 
+void Engine::settle_without_host(ByteRange bytes) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::fault_handler);
+  while (state_->released_overlaps(bytes)) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
 void Engine::settle_unknown() {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
@@ -235,7 +256,7 @@ void Engine::settle_unknown() {
 }
 
 void Engine::make_private(ByteRange bytes) {
-  settle(bytes);
+  settle_without_host(bytes);
   const Lock lock(state_->mutex);
   if (state_->arena) state_->arena->privatize(bytes);
 }

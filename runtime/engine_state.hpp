@@ -111,6 +111,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
   bool try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns);
   [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
+  /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data
+  /// of an old buffer would arrive in what lies there now (rule 12).
+  bool migrate(ByteRange range);
   [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns);
   bool release(Request* receive);
   void end_release(Request& receive);

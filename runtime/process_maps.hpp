@@ -28,6 +28,9 @@ struct ProcessMapping {
   bool shared = false;
 
   [[nodiscard]] bool is_file(const struct stat& file) const;
+  /// As a block is: readable and writable, or neither while it is under guard. Another protection is the program's own, and
+  /// would not survive a release.
+  [[nodiscard]] bool is_protected_like_a_block() const { return !executable && readable == writable; }
 };
 
 class ProcessMaps {

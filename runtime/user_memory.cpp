@@ -16,13 +16,15 @@ namespace {
 std::atomic<const PageGuard*> registered_guard{nullptr};
 std::atomic<const AliasArena*> registered_arena{nullptr};
 
-/// Calls copy(address to use, offset, bytes) for the pieces of [user, user + bytes), each guarded as a whole or not at all.
+/// Calls copy(address to use, offset, bytes) for the pieces of [user, user + bytes), each guarded as a whole or not at all. A
+/// page that the application has unmapped while it was under guard is memory like any other, if there is something again.
 template <typename Copy>
 void for_each_piece(const PageGuard& guard, const AliasArena& arena, std::uintptr_t user, std::size_t bytes, Copy&& copy) {
   for (std::size_t offset = 0; offset < bytes;) {
     const std::uintptr_t address = user + offset;
     const std::size_t piece = std::min(bytes - offset, page_bytes - address % page_bytes);
-    const bool guarded = guard.covers({address, address + piece});
+    const ByteRange range{address, address + piece};
+    const bool guarded = guard.covers(range) && !arena.first_in_place(range).empty();
     copy(guarded ? arena.alias(address) : reinterpret_cast<std::byte*>(address), offset, piece);
     offset += piece;
   }

@@ -82,10 +82,11 @@ PeerMemory::Window* PeerMemory::window(std::size_t index) {
 
   const std::uint64_t begin = index * AliasArena::window_bytes;
   const std::size_t bytes = std::min<std::uint64_t>(AliasArena::window_bytes, file_bytes_ - begin);
-  void* memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_.get(), static_cast<off_t>(begin));
+  void* memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_.get(), static_cast<off_t>(begin));
   if (memory == MAP_FAILED) return nullptr;
   Mapping window(memory, bytes);
+  // After mlockall(MCL_FUTURE) the kernel would fill an accessible mapping with memory at once.
+  if (::munlock(memory, bytes) != 0 || ::mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
   // A forked child has no business in the peer's memory, and a core file of 64 GiB helps nobody.
   ::madvise(memory, bytes, MADV_DONTFORK);
   ::madvise(memory, bytes, MADV_DONTDUMP);

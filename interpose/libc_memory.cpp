@@ -1,0 +1,104 @@
+// Calls that return memory or change what lies at an address (page-guard rule 12). What is under guard there is completed
+// first: data must not arrive in memory that the program was told is zero, and what the guard opens must not undo a protection
+// that the program has set. Why free and realloc need no wrapper: docs/page-guard.md.
+//
+// Allocators call these functions with their locks held, so the host, which allocates, is left alone while they wait.
+
+#include "interpose/libc_next.hpp"
+// The shape of the wrappers comes first.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdarg>
+
+#include "interpose/entry.hpp"
+#include "runtime/alias_arena.hpp"
+#include "runtime/process_maps.hpp"
+
+namespace sluice {
+namespace {
+
+bool drops_contents(int advice) { return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE; }
+
+void settle_break(std::uintptr_t now, std::uintptr_t wanted) {
+  if (wanted < now) settle_inside_allocator(reinterpret_cast<void*>(wanted), now - wanted);
+}
+
+std::uintptr_t current_break() { return reinterpret_cast<std::uintptr_t>(NEXT(sbrk)(0)); }
+
+void settle_below_mapping(void* address, std::size_t bytes, int flags) {
+  if ((flags & MAP_FIXED) != 0) settle_inside_allocator(address, bytes);
+}
+
+/// Shared memory is not freed before it is dropped, so a block is dropped at once where private memory would be some time later.
+int drop_some_time(void* address, std::size_t bytes) {
+  const int result = NEXT(madvise)(address, bytes, MADV_FREE);
+  return result != 0 && errno == EINVAL && engaged() ? NEXT(madvise)(address, bytes, MADV_DONTNEED) : result;
+}
+
+/// What mlockall(MCL_CURRENT) does to one mapping. The windows of the memory files are as large as the address space of a heap,
+/// and nearly empty.
+void fill(const ProcessMapping& mapping) {
+  if (mapping.shared && mapping.bytes.size() >= AliasArena::window_bytes) return;
+  const int advice = mapping.writable && !mapping.shared ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+  NEXT(madvise)(reinterpret_cast<void*>(mapping.bytes.begin), mapping.bytes.size(), advice);
+}
+
+int lock_everything(int flags) {
+  const int result = NEXT(mlockall)(flags | MCL_ONFAULT);
+  if (result != 0 || (flags & MCL_ONFAULT) != 0 || (flags & MCL_CURRENT) == 0) return result;
+  const ProcessMaps maps;
+  ProcessMapping mapping;
+  for (std::uintptr_t address = 0; maps.find(address, mapping); address = mapping.bytes.end) fill(mapping);
+  return result;
+}
+
+}  // namespace
+}  // namespace sluice
+
+using sluice::settle_break;
+using sluice::settle_inside_allocator;
+
+LIBRARY_CALL(int, munmap, (void* address, size_t bytes) noexcept, (address, bytes), settle_inside_allocator(address, bytes))
+LIBRARY_CALL(int, mprotect, (void* address, size_t bytes, int protection) noexcept, (address, bytes, protection),
+             settle_inside_allocator(address, bytes))
+LIBRARY_CALL(int, pkey_mprotect, (void* address, size_t bytes, int protection, int key) noexcept,
+             (address, bytes, protection, key), settle_inside_allocator(address, bytes))
+LIBRARY_CALL(void*, mmap, (void* address, size_t bytes, int protection, int flags, int file, off_t offset) noexcept,
+             (address, bytes, protection, flags, file, offset), sluice::settle_below_mapping(address, bytes, flags))
+LIBRARY_CALL(void*, mmap64, (void* address, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept,
+             (address, bytes, protection, flags, file, offset), sluice::settle_below_mapping(address, bytes, flags))
+LIBRARY_CALL(int, mlock, (const void* address, size_t bytes) noexcept, (address, bytes), settle_inside_allocator(address, bytes))
+LIBRARY_CALL(int, mlock2, (const void* address, size_t bytes, unsigned flags) noexcept, (address, bytes, flags),
+             settle_inside_allocator(address, bytes))
+LIBRARY_CALL(int, brk, (void* end) noexcept, (end), settle_break(sluice::current_break(), reinterpret_cast<std::uintptr_t>(end)))
+LIBRARY_CALL(void*, sbrk, (intptr_t increment) noexcept, (increment),
+             settle_break(sluice::current_break(), sluice::current_break() + static_cast<std::uintptr_t>(increment)))
+
+extern "C" __attribute__((visibility("default"))) int mlockall(int flags) noexcept {
+  if (sluice::watching()) [[unlikely]]
+    sluice::settle_everything();
+  return sluice::engaged() ? sluice::lock_everything(flags) : NEXT(mlockall)(flags);
+}
+
+extern "C" __attribute__((visibility("default"))) int madvise(void* address, size_t bytes, int advice) noexcept {
+  if (sluice::watching()) [[unlikely]]
+    settle_inside_allocator(address, bytes);
+  const int result = advice == MADV_FREE ? sluice::drop_some_time(address, bytes) : NEXT(madvise)(address, bytes, advice);
+  if (result == 0 && sluice::engaged() && sluice::drops_contents(advice)) {
+    sluice::engine().discard(sluice::ByteRange::of(address, bytes));
+  }
+  return result;
+}
+
+extern "C" __attribute__((visibility("default"))) void* mremap(void* address, size_t old_bytes, size_t new_bytes, int flags,
+                                                               ...) noexcept {
+  va_list arguments;
+  va_start(arguments, flags);
+  void* const target = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
+  va_end(arguments);
+  if (sluice::watching() && target) [[unlikely]]
+    settle_inside_allocator(target, new_bytes);
+  if (sluice::engaged()) sluice::engine().make_private(sluice::ByteRange::of(address, old_bytes));
+  return NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
+}

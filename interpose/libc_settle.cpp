@@ -1,0 +1,82 @@
+#include "interpose/libc_settle.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <span>
+
+#include "interpose/entry.hpp"
+#include "runtime/alias_gate.hpp"
+#include "runtime/engine_lock.hpp"
+#include "runtime/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+bool can_wait() { return engaged() && !EngineLock::held_by_this_thread(); }
+
+/// In whole pages: for the kernel a page is closed or not.
+ByteRange pages_of(const void* data, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  constexpr std::uintptr_t last_address = (std::uintptr_t{1} << 47) - page_bytes;
+  if (begin == 0 || begin >= last_address) return {};
+  return PageRange::covering({begin, begin + std::min(bytes, last_address - begin)}).bytes();
+}
+
+}  // namespace
+
+void settle(const void* data, std::size_t bytes) {
+  const ByteRange range = pages_of(data, bytes);
+  if (can_wait() && user_memory_is_guarded(range)) engine().settle(range);
+}
+
+void settle_inside_allocator(const void* data, std::size_t bytes) {
+  const ByteRange range = pages_of(data, bytes);
+  if (can_wait() && user_memory_is_guarded(range)) engine().settle_without_host(range);
+}
+
+void settle_product(const void* data, std::size_t size, std::size_t count) {
+  std::size_t bytes = 0;
+  settle(data, __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes);
+}
+
+void settle_string(const char* text) { settle(text, PATH_MAX); }
+
+void settle_vectors(const iovec* vectors, std::size_t count) {
+  if (!vectors || count > IOV_MAX) return;
+  settle(vectors, count * sizeof *vectors);
+  for (const iovec& vector : std::span(vectors, count)) settle(vector.iov_base, vector.iov_len);
+}
+
+void settle_message(const msghdr* message) {
+  if (!message) return;
+  settle(message, sizeof *message);
+  settle(message->msg_name, message->msg_namelen);
+  settle(message->msg_control, message->msg_controllen);
+  settle_vectors(message->msg_iov, message->msg_iovlen);
+}
+
+void settle_stream(FILE* stream) {
+  if (!stream || !stream->_IO_buf_base) return settle_everything();
+  settle(stream->_IO_buf_base, static_cast<std::size_t>(stream->_IO_buf_end - stream->_IO_buf_base));
+}
+
+void settle_everything() {
+  if (can_wait()) engine().settle_all();
+}
+
+void hold_output() {
+  if (can_wait() && Engine::released_by_this_thread()) engine().settle_unknown();
+}
+
+bool Again::is_due() {
+  if (!can_wait()) return false;
+  alias_gate::wait_until_open();
+  const std::uint64_t generation = alias_gate::generation();
+  const bool due = !tried_ || generation != generation_;
+  tried_ = true;
+  generation_ = generation;
+  errno = EFAULT;
+  return due;
+}
+
+}  // namespace sluice
