@@ -15,6 +15,8 @@
 #include "interpose/entry.hpp"
 #include "interpose/fork.hpp"
 #include "interpose/job_check.hpp"
+#include "interpose/libc_process.hpp"
+#include "interpose/libc_signal.hpp"
 #include "interpose/summary.hpp"
 #include "runtime/alias_arena.hpp"
 #include "shmem/transport.hpp"
@@ -152,10 +154,8 @@ bool Session::start(std::string& why_not) {
   install_fork_handlers();
   detail::engine = engine_.get();
   detail::engaged.store(true, std::memory_order_release);
-  // A process that ends without MPI_Finalize must not do so ahead of a message that it would still be waiting for (rule 1).
-  std::atexit([] {
-    if (engaged()) engine().settle_all();
-  });
+  std::atexit(settle_before_the_end);
+  std::at_quick_exit(settle_before_the_end);
   adopt_predefined();
   return true;
 }
@@ -193,6 +193,7 @@ void Session::bootstrap() {
 }
 
 void Session::make_engine() {
+  prepare_signals();
   Engine::Parts parts;
   parts.self = Peer{world_rank_};
   parts.job_size = static_cast<std::size_t>(world_size_);

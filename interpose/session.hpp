@@ -5,6 +5,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -56,6 +57,8 @@ class Session {
   [[nodiscard]] AliasArena* arena() const { return arena_.get(); }
   [[nodiscard]] const ShmemTransport* transport() const { return transport_.get(); }
 
+  /// False in a child that was made past the handlers of fork.
+  [[nodiscard]] bool is_of_this_process() const { return process_ == getpid(); }
   /// In the child of a fork: everything is the host's, and nothing of the engine may be used.
   void abandon();
 
@@ -69,6 +72,7 @@ class Session {
   void free_communicators();
 
   Config config_;
+  pid_t process_ = getpid();
   int world_rank_ = 0;
   int world_size_ = 0;
   int tag_limit_ = 0;

@@ -2,13 +2,13 @@
 
 #include "runtime/engine.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/page_guard_signal.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice {
@@ -47,13 +47,9 @@ Engine::State::State(const Parts& parts)
     policy.set_cost(ReleasePolicy::measure_cost());
   }
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  sigdelset(&all, SIGSEGV);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  fault_signal::restore_mask(before);
 }
 
 Engine::State::~State() {

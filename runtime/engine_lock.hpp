@@ -10,15 +10,23 @@
 
 namespace sluice {
 
+namespace detail {
+/// How deep the calling thread is in the engine. A signal handler of the application that interrupted it there must not wait for
+/// anything.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local unsigned engine_depth;
+}  // namespace detail
+
 class EngineLock {
  public:
   void lock() {
+    ++detail::engine_depth;
     std::uint32_t expected = 0;
     if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_contended();
   }
 
   void unlock() {
     if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
+    --detail::engine_depth;
   }
 
   /// Gives the lock up for long enough that a thread that spins for it gets it.

@@ -185,6 +185,8 @@ bool Engine::released_by_this_thread() { return this_thread_released; }
 
 bool Engine::anything_released() { return PageGuard::active() != 0; }
 
+bool Engine::this_thread_is_inside() { return detail::engine_depth != 0; }
+
 void Engine::settle_all() {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);

@@ -165,8 +165,14 @@ struct Engine::State final : MessageSink, FaultWaiter {
 /// Marks the calling thread as inside the engine, so that nobody needs to be woken for what it will find by polling.
 class Inside {
  public:
-  Inside(Engine::State& state, Lock& lock) : state_(state), lock_(lock) { state_.enter(); }
-  ~Inside() { state_.leave(lock_); }
+  Inside(Engine::State& state, Lock& lock) : state_(state), lock_(lock) {
+    ++detail::engine_depth;
+    state_.enter();
+  }
+  ~Inside() {
+    state_.leave(lock_);
+    --detail::engine_depth;
+  }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
