@@ -134,15 +134,16 @@ Handler program_handler(Arguments& arguments) {
   siginfo_t& information = *arguments.information;
   const bool sent = information.si_code <= 0;
   signal_mask::Bits mask = signal_mask::load(arguments.context->uc_sigmask);
+  if (arguments.signal == SIGSEGV && (mask & signal_mask::bit(stand_in)) != 0) {
+    sent ? keep_waiting(information) : die_of(SIGSEGV, false);
+    return nullptr;
+  }
   if (arguments.signal == stand_in && sent && information.si_errno == sent_on) {
+    // It came through, so it is not blocked, whatever mask the interrupted call (sigsuspend) is to bring back.
     arguments.signal = information.si_signo = SIGSEGV;
     information.si_errno = 0;
   }
   const int signal = static_cast<int>(arguments.signal);
-  if (signal == SIGSEGV && (mask & signal_mask::bit(stand_in)) != 0) {
-    sent ? keep_waiting(information) : die_of(signal, false);
-    return nullptr;
-  }
   const struct sigaction action = take_action(signal);
   if (action.sa_handler == SIG_IGN && sent) return nullptr;
   if (!is_handler(action)) {

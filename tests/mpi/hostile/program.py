@@ -1,0 +1,23 @@
+"""What a hostile program is, for the tables of this directory (kernel.py, memory.py, ...)."""
+
+import dataclasses
+import typing
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    name: str
+    source_binary: str = ""  # the program built from the source file of that name; its own name when empty
+    ranks: tuple = (2, 4)
+    env: dict = dataclasses.field(default_factory=dict)
+    arguments: tuple = ()
+    # Judges a job under Sluice (jobs.Result) and its reference on the host: a complaint, or an empty string. None: both end
+    # well and note the same.
+    expect: typing.Callable | None = None
+    beside: str = ""  # a library preloaded as well, on the host too
+    beside_first: bool = False  # in front of Sluice
+    releases: bool = True  # something must have been released, or the program shows nothing
+
+    @property
+    def binary(self):
+        return self.source_binary or self.name
