@@ -80,34 +80,28 @@ static void child_becomes_daemon(void) {
 
 // --- what exec is given shares pages with what was received ---
 
-// Text beside the buffer: `sh`, `-c`, a command, and the list of them.
+// `sh`, `-c`, a command; and an environment. The texts lie beside the buffer, where only the kernel reads them.
 typedef struct {
-  char* words[8];
-  char text[512];
+  char* words[4];
+  char* environment[2];
+  char* name;
+  char* expansion;
 } Command;
 
-enum { expansion_at = 440, name_at = 480 };
-
-static Command* command_beside(char* beside, const char* command) {
-  Command* made = (Command*)beside;
-  char* text = made->text;
-  memset(made, 0, sizeof *made);
-  made->words[0] = strcpy(text, "/bin/sh");
-  made->words[1] = strcpy(text + 8, "-c");
-  made->words[2] = strcpy(text + 16, command);
-  made->words[6] = strcpy(text + 400, "SECRET=42");
-  strcpy(text + expansion_at, "$(echo 42)");
-  strcpy(text + name_at, "sh");
-  return made;
+static Command command_beside(char* beside, const char* command) {
+  return (Command){.words = {strcpy(beside, "/bin/sh"), strcpy(beside + 16, "-c"), strcpy(beside + 32, command)},
+                   .environment = {strcpy(beside + 400, "SECRET=42")},
+                   .name = strcpy(beside + 440, "sh"),
+                   .expansion = strcpy(beside + 480, "$(echo 42)")};
 }
 
 // `run` runs a command that ends with code 42; once with the command before the buffer, once with it behind.
 static void commands(int (*run)(Command*)) {
   Neighbours all = map_neighbours();
   for (unsigned i = 0; i < 4; i++) {
-    Command* command = command_beside(i % 2 ? all.after : all.before, "exit ${SECRET:-42}");
+    Command command = command_beside(i % 2 ? all.after : all.before, "exit ${SECRET:-42}");
     if (!late(all.buffer, large, i)) continue;
-    const int status = run(command);
+    const int status = run(&command);
     note("%x", status);
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 42, "status %x", status);
     expect_filled(all.buffer, large, i);
@@ -125,7 +119,7 @@ static int status_of(pid_t child) {
 static int by_fork(Command* command) {
   const pid_t child = fork();
   if (child == 0) {
-    execve(command->words[0], command->words, command->words + 6);
+    execve(command->words[0], command->words, command->environment);
     _exit(1);
   }
   return status_of(child);
@@ -134,7 +128,7 @@ static int by_fork(Command* command) {
 static int by_vfork(Command* command) {
   const pid_t child = vfork();
   if (child == 0) {
-    execve(command->words[0], command->words, command->words + 6);
+    execve(command->words[0], command->words, command->environment);
     _exit(errno == EFAULT ? 14 : 1);
   }
   return status_of(child);
@@ -151,13 +145,13 @@ static int by_vfork_and_list(Command* command) {
 
 static int by_spawn(Command* command) {
   pid_t child = -1;
-  errno = posix_spawn(&child, command->words[0], NULL, NULL, command->words, command->words + 6);
+  errno = posix_spawn(&child, command->words[0], NULL, NULL, command->words, command->environment);
   return status_of(child);
 }
 
 static int by_spawn_in_path(Command* command) {
   pid_t child = -1;
-  errno = posix_spawnp(&child, command->text + name_at, NULL, NULL, command->words, environ);
+  errno = posix_spawnp(&child, command->name, NULL, NULL, command->words, environ);
   return status_of(child);
 }
 
@@ -170,7 +164,7 @@ static int by_popen(Command* command) {
 
 static int by_wordexp(Command* command) {
   wordexp_t words;
-  const int failed = wordexp(command->text + expansion_at, &words, 0);
+  const int failed = wordexp(command->expansion, &words, 0);
   const int code = failed ? failed : atoi(words.we_wordv[0]);
   if (!failed) wordfree(&words);
   return code << 8;
@@ -189,11 +183,11 @@ static void expanded(void) { commands(by_wordexp); }
 static void failing_exec(void) {
   Neighbours all = map_neighbours();
   for (unsigned i = 0; i < 2; i++) {
-    Command* command = command_beside(i % 2 ? all.after : all.before, "true");
-    strcpy(command->text, "/no/such/file");
+    Command command = command_beside(i % 2 ? all.after : all.before, "true");
+    strcpy(command.words[0], "/no/such/file");
     if (!late(all.buffer, large, i)) continue;
     errno = 0;
-    execv(command->words[0], command->words);
+    execv(command.words[0], command.words);
     note("%s", strerror(errno));
     EXPECT_EQ(errno, ENOENT);
     expect_filled(all.buffer, large, i);

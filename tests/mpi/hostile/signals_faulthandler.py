@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Python's faulthandler, enabled before or after MPI_Init: it reports faults of its own and nothing of the guard's.
 
 Usage: signals_faulthandler.py before|after
@@ -29,10 +29,10 @@ for turn in range(4):
         world.Recv(buffer, source=rank - 1, tag=turn)
         print(f"CASE turn_{turn} {rank}: {'right' if buffer == message else 'wrong'}, enabled {faulthandler.is_enabled()}", flush=True)
 world.Barrier()
-if rank % 2 == 0:
+if rank == 0:
     time.sleep(0.01)
-    world.Send(message, dest=rank + 1, tag=9)
-    time.sleep(1)
-else:
-    world.Recv(buffer, source=rank - 1, tag=9)
+    world.Send(message, dest=1, tag=9)
+elif rank == 1:
+    world.Recv(buffer, source=0, tag=9)
     ctypes.string_at(8)
+time.sleep(1)

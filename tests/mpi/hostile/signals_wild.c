@@ -1,4 +1,4 @@
-// signals_wild: after each receive, a store to nowhere. It must kill the rank by SIGSEGV at the very instruction, as a debugger
+// signals_wild: after each receive, a store to nowhere. It must kill rank 1 by SIGSEGV at the very instruction, as a debugger
 // and a core file see it: a parent traces each rank and says where the last SIGSEGV came from. The ranks that send go on.
 //   signals_wild HOW: default, blocked (the signal is blocked), sent (by raise)
 #include <signal.h>
@@ -23,7 +23,7 @@ static void run_rank(int argc, char** argv) {
     if (late(buffer, large, i)) expect_filled(buffer, large, i);
   }
   if (failures) _exit(1);
-  if (!late(buffer, large, 4)) {
+  if (!late(buffer, large, 4) || rank != 1) {
     pause_ms(500);
     _exit(0);
   }
