@@ -5,12 +5,14 @@ namespace sluice::calls {
 namespace {
 
 int Init(CallSite, int* argc, char*** argv) {
+  Session::prepare();
   const int code = host().Init(argc, argv);
   if (code == MPI_SUCCESS) Session::open();
   return code;
 }
 
 int Init_thread(CallSite, int* argc, char*** argv, int required, int* provided) {
+  Session::prepare();
   const int code = host().Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) Session::open();
   return code;

@@ -117,6 +117,13 @@ Session::Session(const Config& config)
 
 Session::~Session() = default;
 
+void Session::prepare() {
+  const Config config = parse_config(environ).config;
+  if (!config.enable || config.release == ReleaseMode::off) return;
+  prepare_signals();
+  fault_signal::translate_masks();
+}
+
 void Session::open() {
   const ParsedConfig parsed = parse_config(environ);
   if (!parsed.errors.empty()) return abort_job(parsed.errors);
@@ -193,7 +200,6 @@ void Session::bootstrap() {
 }
 
 void Session::make_engine() {
-  prepare_signals();
   Engine::Parts parts;
   parts.self = Peer{world_rank_};
   parts.job_size = static_cast<std::size_t>(world_size_);

@@ -223,8 +223,13 @@ void take_over(int signal) {
   calls.action(signal, &ours, nullptr);
 }
 
-/// The masks of handlers that were installed before there was a guard, and the mask of this thread.
+}  // namespace
+
+void use(const Calls& library) { calls = library; }
+
+// The masks of handlers that are there already, and the mask of this thread.
 void translate_masks() {
+  if (translated.exchange(true, std::memory_order_relaxed)) return;
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
     if (signal == SIGSEGV || signal == stand_in || calls.action(signal, nullptr, &action) != 0 || !is_handler(action)) continue;
@@ -239,10 +244,6 @@ void translate_masks() {
   calls.mask(SIG_SETMASK, &mask, nullptr);
 }
 
-}  // namespace
-
-void use(const Calls& library) { calls = library; }
-
 void install(Answerer& answerer) {
   current.store(&answerer, std::memory_order_seq_cst);
   {
@@ -253,7 +254,7 @@ void install(Answerer& answerer) {
       take_over(signal);
     }
   }
-  if (!translated.exchange(true, std::memory_order_relaxed)) translate_masks();
+  translate_masks();
   times_asked.store(0, std::memory_order_relaxed);
   blocked_elsewhere.store(other_threads_block(SIGSEGV), std::memory_order_relaxed);
 }

@@ -35,7 +35,11 @@ struct Calls {
 };
 void use(const Calls& calls);
 
-/// One answerer at a time. Signal masks are translated (signal_mask.hpp) from now on, for good.
+/// Signal masks are translated (signal_mask.hpp) from now on, for good. Threads that are made before can be out of reach, so this
+/// comes before the host's MPI_Init makes its own.
+void translate_masks();
+
+/// One answerer at a time. Translates masks.
 void install(Answerer& answerer);
 /// Puts the program's action back, if the signal still is ours, and returns when no thread is inside the answerer any more.
 void remove();
