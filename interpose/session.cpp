@@ -117,11 +117,12 @@ Session::Session(const Config& config)
 
 Session::~Session() = default;
 
-void Session::prepare() {
+bool Session::prepare() {
   const Config config = parse_config(environ).config;
-  if (!config.enable || config.release == ReleaseMode::off) return;
+  if (!config.enable || config.release == ReleaseMode::off) return false;
   prepare_signals();
   fault_signal::translate_masks();
+  return true;
 }
 
 void Session::open() {

@@ -33,8 +33,8 @@ inline Engine& engine() { return *detail::engine; }
 
 class Session {
  public:
-  /// Directly before the host's MPI_Init.
-  static void prepare();
+  /// Directly before the host's MPI_Init. True when there may be releases.
+  static bool prepare();
   /// Collective over all ranks, directly after the host's MPI_Init. Makes the session, or says why there is none.
   static void open();
   /// Collective over all ranks, directly before the host's MPI_Finalize. Nothing happens when not engaged.

@@ -82,6 +82,7 @@ const EngineStatistics& Engine::statistics() const { return state_->statistics; 
 const PageGuard* Engine::guard() const { return state_->guard.get(); }
 
 void Engine::abandon() {
+  held_signals::let_go();  // the lock is never given back here
   // The thread object names a thread that exists in the parent only.
   if (state_->helper_thread.joinable()) state_->helper_thread.detach();
   static_cast<void>(state_.release());

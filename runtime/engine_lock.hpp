@@ -8,25 +8,33 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/held_signals.hpp"
+#include "runtime/page_guard.hpp"
+
 namespace sluice {
 
 namespace detail {
 /// How deep the calling thread is in the engine. A signal handler of the application that interrupted it there must not wait for
 /// anything.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local unsigned engine_depth;
+
+inline void leave_engine() {
+  if (--engine_depth == 0) held_signals::let_go();
+}
 }  // namespace detail
 
 class EngineLock {
  public:
   void lock() {
-    ++detail::engine_depth;
+    if (++detail::engine_depth == 1 && PageGuard::active() != 0) [[unlikely]]
+      held_signals::hold();
     std::uint32_t expected = 0;
     if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_contended();
   }
 
   void unlock() {
     if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
-    --detail::engine_depth;
+    detail::leave_engine();
   }
 
   /// Gives the lock up for long enough that a thread that spins for it gets it.

@@ -48,6 +48,7 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     if (!transport->can_write(receive.context->peer(receive.rank))) return no(Fallback::other_copy);
     if (!arena->is_live(range)) {
       if (waited_ns < pages * migration_ns_per_page) return no(Fallback::not_worth);
+      held_signals::hold();
       if (arena->migrate(range) != Ineligible::none) return no(Fallback::not_eligible);
     }
   }
@@ -93,6 +94,7 @@ bool Engine::State::release(Request* receive) {
   const ByteRange range = receive->matched ? ByteRange::of(receive->data, receive->limit) : receive->range();
   if (receive->progress_slot != Transport::no_slot) receive->offset = transport->progress(receive->progress_slot);
   arena->note_release(range);
+  held_signals::hold();
   receive->guarded = guard->protect(range, receive->offset);
   if (!receive->guarded) return false;
   receive->released = this_thread_released = true;

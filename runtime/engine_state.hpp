@@ -171,7 +171,7 @@ class Inside {
   }
   ~Inside() {
     state_.leave(lock_);
-    --detail::engine_depth;
+    detail::leave_engine();
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
@@ -194,12 +194,14 @@ class Waiter {
  private:
   friend class Engine::Pause;
   void poll_host(Lock& lock, std::uint64_t now);
+  void let_signals_in(Lock& lock, std::uint64_t now);
 
   Engine::State& state_;
   Who who_;
   std::uint64_t started_ = 0;
   std::uint64_t waited_ns_ = 0;
   std::uint64_t last_host_poll_ = 0;
+  std::uint64_t last_window_ = 0;
   std::uint64_t seen_epoch_ = 0;
   unsigned steps_ = 0;
 };

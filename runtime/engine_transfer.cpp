@@ -51,7 +51,9 @@ bool Engine::State::in_alias_block(const Request& receive) {
   if (receive.released) return true;
   const ByteRange range = ByteRange::of(receive.data, receive.limit);
   if (arena->is_live(range)) return true;
-  return history.use(range) && arena->migrate(range) == Ineligible::none;
+  if (!history.use(range)) return false;
+  held_signals::hold();
+  return arena->migrate(range) == Ineligible::none;
 }
 
 void Engine::State::begin_transfer(Request* receive) {

@@ -13,6 +13,7 @@
 #include "runtime/blocked_threads.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/fault_stack.hpp"
+#include "runtime/held_signals.hpp"
 #include "runtime/signal_mask.hpp"
 
 namespace sluice::fault_signal {
@@ -82,6 +83,7 @@ bool answered(const siginfo_t& information, const ucontext_t& interrupted) {
   // Only faults of the page tables are the guard's: not signals that were sent, non-canonical addresses or protection keys.
   if (information.si_code != SEGV_MAPERR && information.si_code != SEGV_ACCERR) return false;
   if ((interrupted.uc_mcontext.gregs[REG_ERR] & fault_was_fetch) != 0) return false;
+  const held_signals::AlreadyBlocked blocked(true);
   Question question;
   question.fault.address = reinterpret_cast<std::uintptr_t>(information.si_addr);
   if (fault_stack::is_cramped(interrupted.uc_stack)) {
@@ -282,6 +284,7 @@ bool installed() {
 
 void let_signals_in(const Fault& fault) {
   if (!fault.mask) return;
+  const held_signals::AlreadyBlocked none(false);
   sigset_t blocked;
   calls.mask(SIG_SETMASK, fault.mask, &blocked);
   calls.mask(SIG_SETMASK, &blocked, nullptr);
@@ -312,6 +315,16 @@ int program_action(int signal, const struct sigaction* wanted, struct sigaction*
 bool program_ignores_faults() {
   const ActionsLock lock;
   return is_ours(SIGSEGV) && fault_action.sa_handler == SIG_IGN;
+}
+
+sigset_t block_for_engine() {
+  using signal_mask::bit;
+  constexpr signal_mask::Bits own_doing =
+      bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGABRT) | bit(SIGSYS) | bit(stand_in);
+  const sigset_t others = signal_mask::set_of(signal_mask::everything & ~own_doing);
+  sigset_t before{};
+  calls.mask(SIG_BLOCK, &others, &before);
+  return before;
 }
 
 sigset_t block_for_own_threads() {

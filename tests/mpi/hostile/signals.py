@@ -28,6 +28,7 @@ def reports_its_fault(result, reference):
 
 PROGRAMS = [
     Program("signals"),
+    Program("signals_timer"),
     Program("signals_before_init", "signals", env={"SIGSEGV_BEFORE_INIT": "1"}),
     *(Program(f"signals_wild_{how}", "signals_wild", arguments=(how,), expect=ends_as_on_the_host)
       for how in ("default", "blocked", "sent")),
