@@ -8,21 +8,21 @@
 namespace sluice {
 namespace {
 
+void install() { pthread_atfork(before_fork, in_parent_of_fork, in_child_of_fork); }
+
+}  // namespace
+
 void before_fork() {
   if (engaged()) engine().prepare_fork();
 }
 
-void in_parent() {
+void in_parent_of_fork() {
   if (engaged()) engine().after_fork();
 }
 
-void in_child() {
+void in_child_of_fork() {
   if (engaged()) session().abandon();
 }
-
-void install() { pthread_atfork(before_fork, in_parent, in_child); }
-
-}  // namespace
 
 void install_fork_handlers() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;

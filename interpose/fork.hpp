@@ -7,4 +7,9 @@ namespace sluice {
 /// Once in a process; the handlers do nothing while Sluice is not engaged.
 void install_fork_handlers();
 
+/// The handlers, for a fork that does not call them.
+void before_fork();
+void in_parent_of_fork();
+void in_child_of_fork();
+
 }  // namespace sluice

@@ -1,19 +1,45 @@
 // MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Abort. The thread level is the application's: Sluice's own thread never calls MPI.
 #include "interpose/entry.hpp"
+#include "runtime/page_guard_signal.hpp"
 
 namespace sluice::calls {
 namespace {
 
-int Init(CallSite, int* argc, char*** argv) {
-  const int code = host().Init(argc, argv);
+/// The host's threads inherit a mask that keeps the application's signals away from them. While the application's thread has its
+/// signals held (runtime/held_signals.hpp), the kernel would have the handlers run there, beside the application.
+class BeforeHost {
+ public:
+  BeforeHost() : quiet_(Session::prepare()) {
+    if (quiet_) before_ = fault_signal::block_for_engine();
+  }
+  ~BeforeHost() {
+    if (quiet_) fault_signal::restore_mask(before_);
+  }
+  BeforeHost(const BeforeHost&) = delete;
+  BeforeHost& operator=(const BeforeHost&) = delete;
+
+ private:
+  bool quiet_;
+  sigset_t before_{};
+};
+
+template <typename Call>
+int start(Call&& call) {
+  int code = MPI_SUCCESS;
+  {
+    const BeforeHost before;
+    code = call();
+  }
   if (code == MPI_SUCCESS) Session::open();
   return code;
 }
 
+int Init(CallSite, int* argc, char*** argv) {
+  return start([&] { return host().Init(argc, argv); });
+}
+
 int Init_thread(CallSite, int* argc, char*** argv, int required, int* provided) {
-  const int code = host().Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) Session::open();
-  return code;
+  return start([&] { return host().Init_thread(argc, argv, required, provided); });
 }
 
 int Finalize(CallSite) {

@@ -12,7 +12,8 @@
 namespace sluice {
 namespace {
 
-bool can_wait() { return engaged() && !EngineLock::held_by_this_thread(); }
+/// Not in a child that shares this memory or has a copy of it (vfork, clone): the engine is its parent's.
+bool can_wait() { return engaged() && !EngineLock::held_by_this_thread() && session().is_of_this_process(); }
 
 /// In whole pages: for the kernel a page is closed or not.
 ByteRange pages_of(const void* data, std::size_t bytes) {

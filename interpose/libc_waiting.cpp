@@ -9,6 +9,8 @@
 
 #include <ctime>
 
+#include "interpose/libc_signal.hpp"
+
 extern "C" int __poll_chk(pollfd*, nfds_t, int, size_t);  // for programs compiled with _FORTIFY_SOURCE
 
 namespace sluice {
@@ -44,5 +46,19 @@ SYSTEM_CALL(int, epoll_ctl, (int epoll, int operation, int file, epoll_event* ev
             settle_events(event, 1))
 SYSTEM_CALL(int, epoll_wait, (int epoll, epoll_event* events, int count, int timeout), (epoll, events, count, timeout),
             settle_events(events, count))
+// With a signal mask of their own: a handler that runs meanwhile runs under that mask.
+SYSTEM_CALL(int, ppoll, (pollfd * files, nfds_t count, const timespec* limit, const sigset_t* mask),
+            (files, count, limit, sluice::KernelMask(mask).get()), settle_files(files, count);
+            settle(limit, sizeof *limit))
+SYSTEM_CALL(int, pselect,
+            (int count, fd_set* readable, fd_set* writable, fd_set* exceptional, const timespec* limit, const sigset_t* mask),
+            (count, readable, writable, exceptional, limit, sluice::KernelMask(mask).get()),
+            settle_sets(readable, writable, exceptional, nullptr);
+            settle(limit, sizeof *limit))
+SYSTEM_CALL(int, epoll_pwait, (int epoll, epoll_event* events, int count, int limit, const sigset_t* mask),
+            (epoll, events, count, limit, sluice::KernelMask(mask).get()), settle_events(events, count))
+SYSTEM_CALL(int, epoll_pwait2, (int epoll, epoll_event* events, int count, const timespec* limit, const sigset_t* mask),
+            (epoll, events, count, limit, sluice::KernelMask(mask).get()), settle_events(events, count);
+            settle(limit, sizeof *limit))
 SYSTEM_CALL(int, nanosleep, (const timespec* span, timespec* rest), (span, rest), settle(span, sizeof *span);
             settle(rest, sizeof *rest))

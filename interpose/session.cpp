@@ -15,6 +15,8 @@
 #include "interpose/entry.hpp"
 #include "interpose/fork.hpp"
 #include "interpose/job_check.hpp"
+#include "interpose/libc_process.hpp"
+#include "interpose/libc_signal.hpp"
 #include "interpose/summary.hpp"
 #include "runtime/alias_arena.hpp"
 #include "shmem/transport.hpp"
@@ -115,6 +117,14 @@ Session::Session(const Config& config)
 
 Session::~Session() = default;
 
+bool Session::prepare() {
+  const Config config = parse_config(environ).config;
+  if (!config.enable || config.release == ReleaseMode::off) return false;
+  prepare_signals();
+  fault_signal::translate_masks();
+  return true;
+}
+
 void Session::open() {
   const ParsedConfig parsed = parse_config(environ);
   if (!parsed.errors.empty()) return abort_job(parsed.errors);
@@ -152,10 +162,8 @@ bool Session::start(std::string& why_not) {
   install_fork_handlers();
   detail::engine = engine_.get();
   detail::engaged.store(true, std::memory_order_release);
-  // A process that ends without MPI_Finalize must not do so ahead of a message that it would still be waiting for (rule 1).
-  std::atexit([] {
-    if (engaged()) engine().settle_all();
-  });
+  std::atexit(settle_before_the_end);
+  std::at_quick_exit(settle_before_the_end);
   adopt_predefined();
   return true;
 }

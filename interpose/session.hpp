@@ -5,6 +5,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -32,6 +33,8 @@ inline Engine& engine() { return *detail::engine; }
 
 class Session {
  public:
+  /// Directly before the host's MPI_Init. True when there may be releases.
+  static bool prepare();
   /// Collective over all ranks, directly after the host's MPI_Init. Makes the session, or says why there is none.
   static void open();
   /// Collective over all ranks, directly before the host's MPI_Finalize. Nothing happens when not engaged.
@@ -56,6 +59,8 @@ class Session {
   [[nodiscard]] AliasArena* arena() const { return arena_.get(); }
   [[nodiscard]] const ShmemTransport* transport() const { return transport_.get(); }
 
+  /// False in a child that was made past the handlers of fork.
+  [[nodiscard]] bool is_of_this_process() const { return process_ == getpid(); }
   /// In the child of a fork: everything is the host's, and nothing of the engine may be used.
   void abandon();
 
@@ -69,6 +74,7 @@ class Session {
   void free_communicators();
 
   Config config_;
+  pid_t process_ = getpid();
   int world_rank_ = 0;
   int world_size_ = 0;
   int tag_limit_ = 0;

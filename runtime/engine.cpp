@@ -2,7 +2,6 @@
 
 #include "runtime/engine.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
 #include "runtime/page_guard_choice.hpp"
+#include "runtime/page_guard_signal.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice {
@@ -50,13 +50,9 @@ Engine::State::State(const Parts& parts)
     policy.set_cost(ReleasePolicy::measure_cost());
   }
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  sigdelset(&all, SIGSEGV);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  fault_signal::restore_mask(before);
 }
 
 Engine::State::~State() {
@@ -96,6 +92,7 @@ const PageGuard* Engine::guard() const { return state_->guard.get(); }
 
 void Engine::abandon() {
   if (state_->guard) state_->guard->abandon();
+  held_signals::let_go();  // the lock is never given back here
   // The thread object names a thread that exists in the parent only.
   if (state_->helper_thread.joinable()) state_->helper_thread.detach();
   static_cast<void>(state_.release());

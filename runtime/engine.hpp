@@ -136,6 +136,8 @@ class Engine {
   [[nodiscard]] static bool anything_released();
   /// The calling thread has released a receive at some time.
   [[nodiscard]] static bool released_by_this_thread();
+  /// The caller interrupted this very thread inside the engine (it is a signal handler): it must not wait for anything here.
+  [[nodiscard]] static bool this_thread_is_inside();
   /// Waits until nothing is under guard any more (rules 1, 9, 11).
   void settle_all();
   /// Waits until no release overlaps these bytes (rule 6).

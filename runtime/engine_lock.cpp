@@ -15,6 +15,8 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 
 }  // namespace
 
+constinit thread_local unsigned detail::engine_depth = 0;
+
 bool EngineLock::try_spinning(std::uint32_t taken) {
   for (int spin = 0; spin < spins_before_sleep; ++spin) {
     std::uint32_t expected = 0;

@@ -8,11 +8,26 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/held_signals.hpp"
+#include "runtime/page_guard.hpp"
+
 namespace sluice {
+
+namespace detail {
+/// How deep the calling thread is in the engine. A signal handler of the application that interrupted it there must not wait for
+/// anything.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local unsigned engine_depth;
+
+inline void leave_engine() {
+  if (--engine_depth == 0) held_signals::let_go();
+}
+}  // namespace detail
 
 class EngineLock {
  public:
   void lock() {
+    if (++detail::engine_depth == 1 && PageGuard::active() != 0) [[unlikely]]
+      held_signals::hold();
     std::uint32_t expected = 0;
     if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_contended();
     held_ = true;
@@ -21,6 +36,7 @@ class EngineLock {
   void unlock() {
     held_ = false;
     if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
+    detail::leave_engine();
   }
 
   /// Gives the lock up for long enough that a thread that spins for it gets it.

@@ -67,6 +67,7 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     if (!transport->can_write(receive.context->peer(receive.rank))) return no(Fallback::other_copy);
     if (!arena->is_live(range)) {
       if (waited_ns < pages * migration_ns_per_page) return no(Fallback::not_worth);
+      held_signals::hold();
       if (!migrate(range)) return no(Fallback::not_eligible);
     }
   }
@@ -123,6 +124,7 @@ bool Engine::State::release(Request* receive) {
   arena->note_release(range);
   const lock_waiters::Closing closing({range.begin + receive->offset, range.end});
   if (!closing.permitted()) return false;
+  held_signals::hold();
   receive->guarded = guard->protect(range, receive->offset);
   if (!receive->guarded) return false;
   receive->released = this_thread_released = true;
@@ -218,6 +220,8 @@ bool Engine::State::released_overlaps(ByteRange bytes) const {
 bool Engine::released_by_this_thread() { return this_thread_released; }
 
 bool Engine::anything_released() { return PageGuard::active() != 0; }
+
+bool Engine::this_thread_is_inside() { return detail::engine_depth != 0; }
 
 void Engine::settle_all() {
   Lock lock(state_->mutex);

@@ -199,8 +199,14 @@ struct Engine::State final : MessageSink, FaultWaiter {
 /// Marks the calling thread as inside the engine, so that nobody needs to be woken for what it will find by polling.
 class Inside {
  public:
-  Inside(Engine::State& state, Lock& lock) : state_(state), lock_(lock) { state_.enter(); }
-  ~Inside() { state_.leave(lock_); }
+  Inside(Engine::State& state, Lock& lock) : state_(state), lock_(lock) {
+    ++detail::engine_depth;
+    state_.enter();
+  }
+  ~Inside() {
+    state_.leave(lock_);
+    detail::leave_engine();
+  }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
@@ -223,12 +229,14 @@ class Waiter {
  private:
   friend class Engine::Pause;
   void poll_host(Lock& lock, std::uint64_t now);
+  void let_signals_in(Lock& lock, std::uint64_t now);
 
   Engine::State& state_;
   Who who_;
   std::uint64_t started_ = 0;
   std::uint64_t waited_ns_ = 0;
   std::uint64_t last_host_poll_ = 0;
+  std::uint64_t last_window_ = 0;
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t last_completion_ = 0;
   unsigned steps_ = 0;

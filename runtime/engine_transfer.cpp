@@ -50,7 +50,9 @@ std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte
 bool Engine::State::in_alias_block(ByteRange range) {
   if (!arena) return false;
   if (arena->is_live(range)) return true;
-  return history.use(range) && migrate(range);
+  if (!history.use(range)) return false;
+  held_signals::hold();
+  return migrate(range);
 }
 
 bool Engine::State::offers_block(const Request& send) {

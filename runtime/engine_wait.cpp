@@ -30,6 +30,8 @@ constexpr std::uint64_t host_idle_ns = 1'000'000;
 /// How long a receive is waited for before it is released where the wait gives the processor to another process of the job: such
 /// a release hides nothing unless the job as a whole is short of work.
 constexpr std::uint64_t patience_ns = 200'000;
+/// How long the application's signals may be kept waiting by a thread that waits in a call.
+constexpr std::uint64_t signal_latency_ns = 1'000'000;
 constexpr microseconds sleep_host_busy{100};
 constexpr microseconds sleep_host_idle{10'000};
 /// Rounds of a thread that touched a missing page before it sleeps, and for how long when its data is on the way or not.
@@ -115,10 +117,9 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
   if (!something) {
     if (transport) transport->flush_alerts();
     lock.unlock();
-    if (transport) {
-      transport->sleep(limit);
-    } else {
-      sched_yield();
+    {
+      const held_signals::Window window;
+      transport ? transport->sleep(limit) : static_cast<void>(sched_yield());
     }
     lock.lock();
   }
@@ -174,6 +175,15 @@ void Engine::State::idle_call(Lock& lock) {
   lock.lock();
 }
 
+void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
+  if (PageGuard::active() == 0 || now - last_window_ < signal_latency_ns) return;
+  last_window_ = now;
+  held_signals::hold();  // another thread may have released what this one's handlers touch
+  lock.unlock();
+  { const held_signals::Window window; }
+  lock.lock();
+}
+
 void Waiter::poll_host(Lock& lock, std::uint64_t now) {
   if (who_ != Who::application || !state_.host.progress) return;
   const bool busy = state_.host.outstanding && state_.host.outstanding();
@@ -196,6 +206,7 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   const std::uint64_t now = now_ns();
   if (started_ == 0) started_ = last_host_poll_ = now;
   waited_ns_ = now - started_;
+  let_signals_in(lock, now);
   poll_host(lock, now);
   if (state_.epoch != seen_epoch_) last_completion_ = now;
   seen_epoch_ = state_.epoch;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csetjmp>
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "guarded_block.hpp"
+#include "runtime/signal_mask.hpp"
 
 namespace sluice {
 namespace {
@@ -156,6 +158,109 @@ TEST_F(PageGuardSignalTest, a_handler_that_took_over_the_signal_is_noticed) {
     EXPECT_FALSE(guard.handler_installed());
   }
   EXPECT_TRUE(guard.handler_installed());
+}
+
+// --- the program's action is virtual ----------------------------------------------------------------------------------------
+
+class VirtualActionTest : public PageGuardSignalTest {
+ protected:
+  VirtualActionTest() { handled = 0; }
+  ~VirtualActionTest() override {
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    fault_signal::program_action(SIGSEGV, &usual, nullptr);
+  }
+
+  static void ask_for(int flags) {
+    struct sigaction wanted {};
+    wanted.sa_sigaction = handle_and_escape;
+    wanted.sa_flags = flags;
+    EXPECT_EQ(fault_signal::program_action(SIGSEGV, &wanted, nullptr), 0);
+  }
+  static struct sigaction told() {
+    struct sigaction action {};
+    EXPECT_EQ(fault_signal::program_action(SIGSEGV, nullptr, &action), 0);
+    return action;
+  }
+
+  PageGuard guard_{waiter_, &arena_};
+};
+
+TEST_F(VirtualActionTest, a_handler_that_the_program_asks_for_later_gets_its_faults_and_the_guard_stays) {
+  ask_for(SA_SIGINFO);
+  EXPECT_EQ(told().sa_sigaction, handle_and_escape);
+  EXPECT_TRUE(guard_.handler_installed());
+  if (sigsetjmp(escape, 1) == 0) *nowhere = 1;
+  EXPECT_EQ(handled, 1);
+  const Block block(arena_, 1);
+  Guarded* release = guard_.protect(block.range(), 0);
+  waiter_.step = [&](unsigned) { guard_.open(*release, page_bytes); };
+  read(block.page(0));
+  EXPECT_EQ(handled, 1);
+  guard_.finish(release);
+}
+
+TEST_F(VirtualActionTest, a_handler_for_one_signal_is_the_default_afterwards) {
+  ask_for(SA_SIGINFO | static_cast<int>(SA_RESETHAND));
+  if (sigsetjmp(escape, 1) == 0) *nowhere = 1;
+  EXPECT_EQ(handled, 1);
+  EXPECT_EQ(told().sa_handler, SIG_DFL);
+}
+
+TEST_F(VirtualActionTest, a_thread_that_has_blocked_the_signal_may_touch_guarded_pages_and_dies_of_others) {
+  const sigset_t blocked = signal_mask::set_of(signal_mask::for_kernel(signal_mask::bit(SIGSEGV)));
+  sigset_t before{};
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  const Block block(arena_, 1);
+  Guarded* release = guard_.protect(block.range(), 0);
+  waiter_.step = [&](unsigned) { guard_.open(*release, page_bytes); };
+  read(block.page(0));
+  guard_.finish(release);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_TRUE(died_of_segv(status_of_child([] {
+    Waiter waiter;
+    PageGuard guard(waiter);
+    ask_for(SA_SIGINFO);
+    const sigset_t all = signal_mask::set_of(signal_mask::for_kernel(signal_mask::everything));
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    *nowhere = 1;
+  })));
+}
+
+TEST_F(VirtualActionTest, a_signal_that_is_sent_waits_until_it_is_let_in) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer delivers signals when it likes";
+#endif
+  ask_for(SA_SIGINFO);
+  const sigset_t blocked = signal_mask::set_of(signal_mask::for_kernel(signal_mask::bit(SIGSEGV)));
+  sigset_t before{};
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  raise(SIGSEGV);
+  EXPECT_EQ(handled, 0);
+  if (sigsetjmp(escape, 0) == 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(handled, 1);
+}
+
+TEST_F(VirtualActionTest, answering_on_a_small_alternate_stack_leaves_its_neighbourhood_alone) {
+  constexpr std::size_t size = 16 * 1024;
+  alignas(16) static std::array<std::byte, 4 * size> area;
+  area.fill(std::byte{0x5a});
+  const stack_t stack{area.data() + 3 * size, 0, size};
+  stack_t old_stack{};
+  sigaltstack(&stack, &old_stack);
+  ask_for(SA_SIGINFO | SA_ONSTACK);
+  const Block block(arena_, 1);
+  Guarded* release = guard_.protect(block.range(), 0);
+  waiter_.step = [&](unsigned) {
+    volatile unsigned char engine[2 * size];
+    for (std::size_t i = 0; i < sizeof engine; ++i) engine[i] = 1;
+    guard_.open(*release, page_bytes);
+  };
+  read(block.page(0));
+  guard_.finish(release);
+  sigaltstack(&old_stack, nullptr);
+  EXPECT_EQ(std::count(area.begin(), area.begin() + 3 * size, std::byte{0x5a}), static_cast<std::ptrdiff_t>(3 * size));
 }
 
 volatile unsigned char* touched_by_handler = nullptr;

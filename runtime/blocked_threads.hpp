@@ -1,0 +1,10 @@
+// Threads that have a signal blocked in the kernel. A thread that blocked SIGSEGV before there was a guard dies when it
+// touches a page under guard, and no other thread can change its mask.
+#pragma once
+
+namespace sluice {
+
+/// Some other thread of the process has the signal blocked now. Reads /proc.
+[[nodiscard]] bool other_threads_block(int signal);
+
+}  // namespace sluice

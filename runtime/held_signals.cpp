@@ -1,0 +1,43 @@
+#include "runtime/held_signals.hpp"
+
+#include <csignal>
+
+#include "runtime/page_guard_signal.hpp"
+#include "runtime/signal_mask.hpp"
+
+namespace sluice::held_signals {
+namespace {
+
+/// In the static TLS block: the fault handler must not allocate it.
+struct Held {
+  bool held = false;
+  bool already_blocked = false;
+  signal_mask::Bits before = 0;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Held own;
+
+}  // namespace
+
+AlreadyBlocked::AlreadyBlocked(bool blocked) : before_(own.already_blocked) { own.already_blocked = blocked; }
+
+AlreadyBlocked::~AlreadyBlocked() { own.already_blocked = before_; }
+
+void hold() {
+  if (own.held || own.already_blocked) return;
+  own.before = signal_mask::load(fault_signal::block_for_engine());
+  own.held = true;
+}
+
+void let_go() {
+  if (!own.held) return;
+  own.held = false;
+  fault_signal::restore_mask(signal_mask::set_of(own.before));
+}
+
+Window::Window() : held_(own.held) { let_go(); }
+
+Window::~Window() {
+  if (held_) hold();
+}
+
+}  // namespace sluice::held_signals
