@@ -18,6 +18,7 @@ void CrossMemory::probe(std::uint64_t token_address, const Token& token) {
   Token seen{};
   usable_ = true;
   if (read(token_address, std::as_writable_bytes(std::span(seen))) != sizeof seen) {
+    usable_ = false;
     refusal_ = "process_vm_readv: " + std::generic_category().message(errno);
   } else if (seen != token) {
     usable_ = false;
