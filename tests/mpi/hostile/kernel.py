@@ -12,4 +12,5 @@ PROGRAMS = [
     Program("kernel_neighbours"),
     Program("kernel_waiting"),
     Program("kernel_futex"),
+    Program("kernel_output"),
 ]
