@@ -13,4 +13,5 @@ PROGRAMS = [
     Program("kernel_waiting"),
     Program("kernel_futex"),
     Program("kernel_output"),
+    Program("kernel_in_handlers"),
 ]
