@@ -14,6 +14,7 @@
 #include <cstdarg>
 
 // What programs call that were compiled with _FORTIFY_SOURCE, or before glibc 2.33; no header declares them.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 int __open_2(const char*, int);
 int __open64_2(const char*, int);
@@ -30,6 +31,7 @@ int __lxstat64(int, const char*, struct stat64*);
 int __fxstat64(int, int, struct stat64*);
 int __fxstatat64(int, int, const char*, struct stat64*, int);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace sluice {
 namespace {
@@ -67,6 +69,7 @@ using sluice::settle_path;
 using sluice::settle_paths;
 using sluice::settle_string;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): prototypes
 /// A call with a mode, or some other argument, that is not always there.
 #define OPENING_CALL(name, parameters, last, arguments)                                              \
   extern "C" __attribute__((visibility("default"))) int name parameters {                            \
@@ -84,6 +87,7 @@ using sluice::settle_string;
     va_end(list);                                                                            \
     return sluice::guarded_call([&] { __VA_ARGS__; }, [&] { return NEXT(name) arguments; }); \
   }
+// NOLINTEND(bugprone-macro-parentheses): prototypes
 
 OPENING_CALL(open, (const char* path, int flags, ...), flags, (path, flags, mode))
 OPENING_CALL(open64, (const char* path, int flags, ...), flags, (path, flags, mode))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 // What programs call that were compiled with _FORTIFY_SOURCE; no header declares them.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
@@ -18,6 +19,7 @@ ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
 ssize_t __recv_chk(int, void*, size_t, size_t, int);
 ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace sluice {
 namespace {

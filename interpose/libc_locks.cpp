@@ -35,6 +35,7 @@ int announced(const void* lock, const void* mutex, Call&& call) {
 using sluice::announced;
 using sluice::engaged;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): prototypes
 /// `attempt`: a call that does not sleep and answers `busy` when this one would.
 #define LOCK_CALL(name, parameters, arguments, lock, attempt, busy)       \
   extern "C" __attribute__((visibility("default"))) int name parameters { \
@@ -47,6 +48,7 @@ using sluice::engaged;
   extern "C" __attribute__((visibility("default"))) int name parameters {     \
     return announced(condition, mutex, [&] { return NEXT(name) arguments; }); \
   }
+// NOLINTEND(bugprone-macro-parentheses): prototypes
 
 LOCK_CALL(pthread_mutex_lock, (pthread_mutex_t * mutex) noexcept, (mutex), mutex, pthread_mutex_trylock(mutex), result == EBUSY)
 LOCK_CALL(pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until) noexcept, (mutex, until), mutex,

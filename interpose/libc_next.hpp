@@ -12,9 +12,13 @@
 
 #pragma GCC diagnostic ignored "-Wattributes"  // nonnull and the like say nothing about a look-up by name
 #pragma GCC diagnostic ignored "-Wignored-attributes"
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // what is settled is not read
+#endif
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
+#include <features.h>
+#undef __USE_EXTERN_INLINES
 
 #include <atomic>
 #include <cstddef>

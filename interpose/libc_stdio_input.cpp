@@ -6,6 +6,7 @@
 #include <cwchar>
 
 // What inlined getc_unlocked calls, and programs compiled with _FORTIFY_SOURCE or for ISO C; no header declares them.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 int __uflow(FILE*);
 size_t __fread_chk(void*, size_t, size_t, size_t, FILE*);
@@ -17,6 +18,7 @@ int __isoc99_fscanf(FILE*, const char*, ...);
 int __isoc99_vscanf(const char*, va_list);
 int __isoc99_vfscanf(FILE*, const char*, va_list);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 using sluice::settle_product;
 using sluice::settle_stream;
@@ -48,6 +50,7 @@ LIBRARY_CALL(int, __uflow, (FILE * file), (file), settle_stream(file))
 LIBRARY_CALL(wint_t, fgetwc, (FILE * file), (file), settle_stream(file))
 LIBRARY_CALL(wchar_t*, fgetws, (wchar_t * text, int room, FILE* file), (text, room, file), settle_stream(file))
 
+// NOLINTBEGIN(bugprone-macro-parentheses): prototypes
 /// A variadic function, by way of the one that takes a list.
 #define SCANNING_CALL(name, parameters, list_name, arguments, stream)     \
   extern "C" __attribute__((visibility("default"))) int name parameters { \
@@ -59,6 +62,7 @@ LIBRARY_CALL(wchar_t*, fgetws, (wchar_t * text, int room, FILE* file), (text, ro
     va_end(list);                                                         \
     return result;                                                        \
   }
+// NOLINTEND(bugprone-macro-parentheses): prototypes
 SCANNING_CALL(__isoc99_scanf, (const char* format, ...), __isoc99_vscanf, (format, list), stdin)
 SCANNING_CALL(__isoc99_fscanf, (FILE * file, const char* format, ...), __isoc99_vfscanf, (file, format, list), file)
 LIBRARY_CALL(int, __isoc99_vscanf, (const char* format, va_list list), (format, list), settle_stream(stdin))

@@ -8,6 +8,7 @@
 #include <cwchar>
 
 // What inlined putc_unlocked calls, and programs compiled with _FORTIFY_SOURCE; no header declares them.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 int __overflow(FILE*, int);
 int __printf_chk(int, const char*, ...);
@@ -17,11 +18,13 @@ int __vfprintf_chk(FILE*, int, const char*, va_list);
 int __dprintf_chk(int, int, const char*, ...);
 int __vdprintf_chk(int, int, const char*, va_list);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 using sluice::hold_output;
 using sluice::settle_product;
 using sluice::settle_stream;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): prototypes
 /// A variadic function, by way of the one that takes a list.
 #define FORMATTED_CALL(name, parameters, last, list_name, arguments, ...) \
   extern "C" __attribute__((visibility("default"))) int name parameters { \
@@ -34,6 +37,7 @@ using sluice::settle_stream;
     va_end(list);                                                         \
     return result;                                                        \
   }
+// NOLINTEND(bugprone-macro-parentheses): prototypes
 
 LIBRARY_CALL(size_t, fwrite, (const void* data, size_t size, size_t count, FILE* file), (data, size, count, file),
              hold_output(file);

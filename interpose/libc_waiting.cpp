@@ -11,7 +11,8 @@
 
 #include "interpose/libc_signal.hpp"
 
-extern "C" int __poll_chk(pollfd*, nfds_t, int, size_t);  // for programs compiled with _FORTIFY_SOURCE
+// What programs call that were compiled with _FORTIFY_SOURCE; no header declares it.
+extern "C" int __poll_chk(pollfd*, nfds_t, int, size_t);  // NOLINT(bugprone-reserved-identifier)
 
 namespace sluice {
 namespace {

@@ -12,4 +12,6 @@ PROGRAMS = [
     Program("kernel_neighbours"),
     Program("kernel_waiting"),
     Program("kernel_futex"),
+    Program("kernel_output"),
+    Program("kernel_in_handlers"),
 ]
