@@ -5,8 +5,10 @@
 // * The child that posix_spawn, system and popen make inside runs in this memory with all signal handlers reset.
 // * What ends at once must not end ahead of a message that it would still be waiting for: its sender would miss it (rule 1).
 //
-// fork completes through its handlers (fork.cpp), exit through that of Session. With nothing under guard each call costs one load and a
-// predictable branch more.
+// fork completes through its handlers (fork.cpp), exit through that of Session. With nothing under guard each call costs one load
+// and a predictable branch more.
+
+#include "interpose/libc_process.hpp"
 
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -22,7 +24,6 @@
 #include "interpose/entry.hpp"
 #include "interpose/fork.hpp"
 #include "interpose/libc_next.hpp"
-#include "interpose/libc_process.hpp"
 #include "interpose/libc_signal.hpp"
 
 namespace sluice {
@@ -87,15 +88,15 @@ int execute(Call&& call) {
 
 /// The arguments of execl and its kin as an array. Like the C library's own, it lies on the stack: exec must work in the child
 /// of a vfork.
-#define SLUICE_ARGUMENTS_AFTER(first)                              \
-  va_list rest;                                                    \
-  va_start(rest, first);                                           \
-  std::size_t count = 1;                                           \
-  for (const char* word = first; word; ++count) word = va_arg(rest, const char*); \
-  va_end(rest);                                                    \
+#define SLUICE_ARGUMENTS_AFTER(first)                                              \
+  va_list rest;                                                                    \
+  va_start(rest, first);                                                           \
+  std::size_t count = 1;                                                           \
+  for (const char* word = first; word; ++count) word = va_arg(rest, const char*);  \
+  va_end(rest);                                                                    \
   auto** arguments = static_cast<char**>(__builtin_alloca(count * sizeof(char*))); \
-  va_start(rest, first);                                           \
-  arguments[0] = const_cast<char*>(first);                         \
+  va_start(rest, first);                                                           \
+  arguments[0] = const_cast<char*>(first);                                         \
   for (std::size_t i = 1; i < count; ++i) arguments[i] = va_arg(rest, char*)
 
 }  // namespace
@@ -155,7 +156,8 @@ SLUICE_EXPORTED int execvpe(const char* file, char* const* arguments, char* cons
   return sluice::execute([&] { return NEXT(execvpe)(file, arguments, environment); });
 }
 
-SLUICE_EXPORTED int execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) noexcept {
+SLUICE_EXPORTED int execveat(int directory, const char* path, char* const* arguments, char* const* environment,
+                             int flags) noexcept {
   return sluice::execute([&] { return NEXT(execveat)(directory, path, arguments, environment, flags); });
 }
 
