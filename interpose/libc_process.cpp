@@ -187,14 +187,14 @@ SLUICE_EXPORTED int execle(const char* path, const char* first, ...) noexcept {
 // --- making another process -----------------------------------------------------------------------------------------------
 
 SLUICE_EXPORTED int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* files,
-                                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) noexcept {
+                                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   sluice::settle_everything();
   const sluice::RealSignals signals;
   return NEXT(posix_spawn)(child, path, files, attributes, arguments, environment);
 }
 
 SLUICE_EXPORTED int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* files,
-                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) noexcept {
+                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   sluice::settle_everything();
   const sluice::RealSignals signals;
   return NEXT(posix_spawnp)(child, file, files, attributes, arguments, environment);
