@@ -8,7 +8,7 @@ def sender_was_done(result, reference):
     """The receiver had its message before it ended, so the sender's call returned."""
     if result.stdout.count("sent\n") != reference.stdout.count("sent\n"):
         return "a sender's message had nowhere to go"
-    return ends_as_on_the_host(result, reference)
+    return dies_as_on_the_host(result, reference)
 
 
 PROGRAMS = [
