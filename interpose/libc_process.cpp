@@ -5,8 +5,8 @@
 // * The child that posix_spawn, system and popen make inside runs in this memory with all signal handlers reset.
 // * What ends at once must not end ahead of a message that it would still be waiting for: its sender would miss it (rule 1).
 //
-// fork completes through its handlers (fork.cpp), exit through that of Session. With nothing under guard each call costs one load and a
-// predictable branch more.
+// fork completes through its handlers (fork.cpp), exit through that of Session. With nothing under guard each call costs one load
+// and a predictable branch more.
 
 #include "interpose/libc_next.hpp"
 // The shape of the wrappers comes first.
@@ -87,15 +87,15 @@ int execute(Call&& call) {
 
 /// The arguments of execl and its kin as an array. Like the C library's own, it lies on the stack: exec must work in the child
 /// of a vfork.
-#define SLUICE_ARGUMENTS_AFTER(first)                              \
-  va_list rest;                                                    \
-  va_start(rest, first);                                           \
-  std::size_t count = 1;                                           \
-  for (const char* word = first; word; ++count) word = va_arg(rest, const char*); \
-  va_end(rest);                                                    \
+#define SLUICE_ARGUMENTS_AFTER(first)                                              \
+  va_list rest;                                                                    \
+  va_start(rest, first);                                                           \
+  std::size_t count = 1;                                                           \
+  for (const char* word = first; word; ++count) word = va_arg(rest, const char*);  \
+  va_end(rest);                                                                    \
   auto** arguments = static_cast<char**>(__builtin_alloca(count * sizeof(char*))); \
-  va_start(rest, first);                                           \
-  arguments[0] = const_cast<char*>(first);                         \
+  va_start(rest, first);                                                           \
+  arguments[0] = const_cast<char*>(first);                                         \
   for (std::size_t i = 1; i < count; ++i) arguments[i] = va_arg(rest, char*)
 
 }  // namespace
@@ -155,7 +155,8 @@ SLUICE_EXPORTED int execvpe(const char* file, char* const* arguments, char* cons
   return sluice::execute([&] { return NEXT(execvpe)(file, arguments, environment); });
 }
 
-SLUICE_EXPORTED int execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) noexcept {
+SLUICE_EXPORTED int execveat(int directory, const char* path, char* const* arguments, char* const* environment,
+                             int flags) noexcept {
   return sluice::execute([&] { return NEXT(execveat)(directory, path, arguments, environment, flags); });
 }
 
@@ -185,14 +186,14 @@ SLUICE_EXPORTED int execle(const char* path, const char* first, ...) noexcept {
 // --- making another process -----------------------------------------------------------------------------------------------
 
 SLUICE_EXPORTED int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* files,
-                                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) noexcept {
+                                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   sluice::settle_if_watching();
   const sluice::RealSignals signals;
   return NEXT(posix_spawn)(child, path, files, attributes, arguments, environment);
 }
 
 SLUICE_EXPORTED int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* files,
-                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) noexcept {
+                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   sluice::settle_if_watching();
   const sluice::RealSignals signals;
   return NEXT(posix_spawnp)(child, file, files, attributes, arguments, environment);

@@ -117,7 +117,7 @@ extern "C" {
 SLUICE_EXPORTED int sigaction(int signal, const struct sigaction* wanted, struct sigaction* old) noexcept {
   return sluice::action(signal, wanted, old);
 }
-int __sigaction(int, const struct sigaction*, struct sigaction*) noexcept SLUICE_ALIAS_OF(sigaction);
+asm(".globl __sigaction; .set __sigaction, sigaction");
 
 SLUICE_EXPORTED sighandler_t signal(int signal, sighandler_t handler) noexcept {
   return sluice::is_virtual(signal) ? sluice::handle_bsd(signal, handler) : NEXT(signal)(signal, handler);
@@ -158,12 +158,12 @@ SLUICE_EXPORTED int pthread_sigmask(int how, const sigset_t* wanted, sigset_t* o
   return sluice::change_mask(NEXT(pthread_sigmask), how, wanted, old);
 }
 
-SLUICE_EXPORTED int pthread_attr_setsigmask_np(pthread_attr_t* attributes, const sigset_t* mask) noexcept {
+SLUICE_EXPORTED int pthread_attr_setsigmask_np(pthread_attr_t* attributes, const sigset_t* mask) {
   const sluice::KernelMask translated(mask);
   return NEXT(pthread_attr_setsigmask_np)(attributes, translated.get());
 }
 
-SLUICE_EXPORTED int pthread_attr_getsigmask_np(const pthread_attr_t* attributes, sigset_t* mask) noexcept {
+SLUICE_EXPORTED int pthread_attr_getsigmask_np(const pthread_attr_t* attributes, sigset_t* mask) {
   const int result = NEXT(pthread_attr_getsigmask_np)(attributes, mask);
   if (result == 0) sluice::translate_back(mask);
   return result;

@@ -26,6 +26,10 @@ void print(const char* format, va_list arguments) {
 
 void set_process_name(int rank) { process_rank = rank; }
 
+void end_process() {
+  for (;;) syscall(SYS_exit_group, EXIT_FAILURE);  // _exit() is intercepted, and waits for what will not come
+}
+
 void report(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -38,7 +42,7 @@ void fatal(const char* format, ...) {
   va_start(arguments, format);
   print(format, arguments);
   va_end(arguments);
-  for (;;) syscall(SYS_exit_group, EXIT_FAILURE);  // _exit() is intercepted, and waits
+  end_process();
 }
 
 }  // namespace sluice

@@ -13,4 +13,7 @@ void set_process_name(int rank);
 /// rest of the job.
 [[noreturn]] [[gnu::format(printf, 1, 2)]] void fatal(const char* format, ...);
 
+/// Leaves the process at once with a failure code, whatever is under guard.
+[[noreturn]] void end_process();
+
 }  // namespace sluice

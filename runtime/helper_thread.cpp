@@ -5,8 +5,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
 
@@ -42,7 +40,7 @@ void Engine::State::check_vanished(Lock& lock) {
          static_cast<int>(gone));
   lock.unlock();
   ::sleep(patience_s);
-  _exit(EXIT_FAILURE);
+  end_process();
 }
 
 void Engine::expect_end() { state_->ending.store(true, std::memory_order_relaxed); }

@@ -60,7 +60,9 @@ class ActionsLock {
   sigset_t before_{};
 };
 
-struct sigaction& action_of(int signal) { return signal == SIGSEGV ? fault_action : stand_in_action; }
+struct sigaction& action_of(int signal) {
+  return signal == SIGSEGV ? fault_action : stand_in_action;
+}
 
 bool is_handler(const struct sigaction& action) { return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN; }
 

@@ -56,8 +56,8 @@ int program_action(int signal, const struct sigaction* wanted, struct sigaction*
 /// What the program would have SIGSEGV do in a process that it becomes: exec keeps only what is ignored, and masks.
 [[nodiscard]] bool program_ignores_faults();
 
-/// Blocks what an application may handle at any time, for held_signals; what a thread does to itself still comes through. Returns the
-/// mask from before.
+/// Blocks what an application may handle at any time, for held_signals; what a thread does to itself still comes through. Returns
+/// the mask from before.
 sigset_t block_for_engine();
 /// Blocks everything for threads of Sluice's own; their faults still come through. Returns the mask from before.
 sigset_t block_for_own_threads();

@@ -1,14 +1,14 @@
 """Programs that make processes, become others, or end, right after a receive (page-guard rule 11)."""
 
 from program import Program
-from signals import ends_as_on_the_host
+from signals import dies_as_on_the_host, ends_as_on_the_host
 
 
 def sender_was_done(result, reference):
     """The receiver had its message before it ended, so the sender's call returned."""
     if result.stdout.count("sent\n") != reference.stdout.count("sent\n"):
         return "a sender's message had nowhere to go"
-    return ends_as_on_the_host(result, reference)
+    return dies_as_on_the_host(result, reference)
 
 
 PROGRAMS = [
@@ -17,5 +17,5 @@ PROGRAMS = [
       for how in ("return", "exit", "_exit", "quick_exit", "exec")),
     *(Program(f"processes_{how}", "processes_endings", arguments=(how,), expect=ends_as_on_the_host)
       for how in ("abort", "alarm_exit", "alarm__exit")),
-    Program("processes_exception", expect=ends_as_on_the_host),
+    Program("processes_exception", expect=dies_as_on_the_host),
 ]
