@@ -6,7 +6,7 @@ import re
 import time
 
 LAST_TURN = 200
-SAMPLE_SECONDS = 35
+SAMPLE_SECONDS = 25
 HANGS_AFTER = 30
 # Call, and settings under which Sluice makes it.
 WAYS = (
