@@ -4,17 +4,20 @@
 // that many lanes at once, each with communicators of its own, or with `shared` on one communicator with tags of its own.
 //
 // Every rank prints "seed S rank R digest D" per seed: equal on every run of the same program, whatever carries its messages.
+#include <malloc.h>
 #include <mpi.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "lane.hpp"
 #include "script.hpp"
+#include "ticks.hpp"
 
 namespace {
 
@@ -110,6 +113,12 @@ class BsendBuffer {
   std::vector<std::byte> memory_;
 };
 
+/// What `free` unmaps at once, what it gives back to the heap, and when it gives up the heap's end.
+void choose_allocator(std::uint64_t seed) {
+  mallopt(M_MMAP_THRESHOLD, seed % 2 == 0 ? 128 << 10 : 16 << 20);
+  mallopt(M_TRIM_THRESHOLD, seed % 3 == 0 ? 128 << 10 : 64 << 20);
+}
+
 std::uint64_t run_seed(std::uint64_t seed, const Arguments& arguments) {
   int rank = 0;
   int size = 0;
@@ -119,21 +128,30 @@ std::uint64_t run_seed(std::uint64_t seed, const Arguments& arguments) {
   const BsendBuffer buffer(static_cast<std::size_t>(lanes));
   std::vector<Script> scripts;
   std::vector<std::vector<MPI_Comm>> communicators;
+  std::vector<MPI_Comm> owned;
   std::vector<std::unique_ptr<Lane>> running;
   for (int lane = 0; lane < lanes; ++lane) scripts.push_back(make_script({seed, lane, size, arguments.shared}));
   for (int lane = 0; lane < lanes; ++lane) {
     const auto& script = scripts[static_cast<std::size_t>(lane)];
     communicators.push_back(arguments.shared ? std::vector{MPI_COMM_WORLD} : make_communicators(script, lane, seed));
-    const LaneOptions options{rank, lane, seed, arguments.threads > 0};
+    MPI_Comm own = MPI_COMM_NULL;
+    if (arguments.threads > 1) MPI_Comm_dup(MPI_COMM_SELF, &own);
+    owned.push_back(own);
+    const LaneOptions options{rank, lane, seed, arguments.threads > 0, own};
     running.push_back(std::make_unique<Lane>(options, script, communicators.back()));
   }
+  choose_allocator(seed);
   {
+    const std::optional<Ticks> ticks = seed % 4 == 0 ? std::optional<Ticks>(std::in_place) : std::nullopt;
     std::vector<std::jthread> threads;
     for (int lane = 1; lane < lanes; ++lane) threads.emplace_back([&, lane] { running[static_cast<std::size_t>(lane)]->run(); });
     running[0]->run();
   }
   MPI_Barrier(MPI_COMM_WORLD);  // sends whose request was freed have been received
   for (auto& group : communicators) free_communicators(group);
+  for (auto& own : owned) {
+    if (own != MPI_COMM_NULL) MPI_Comm_free(&own);
+  }
   std::uint64_t digest = 0;
   for (const auto& lane : running) digest += lane->digest();
   return digest;
