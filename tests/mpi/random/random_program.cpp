@@ -1,4 +1,5 @@
-// random_program FIRST COUNT [THREADS [shared]]: performs the scripts of COUNT seeds, FIRST and following.
+// random_program FIRST COUNT [THREADS [own|shared [SECONDS]]]: performs the scripts of COUNT seeds, FIRST and following; with
+// SECONDS, over and over for as long.
 //
 // THREADS 0: MPI_Init, one thread. 1: MPI_THREAD_FUNNELED, other threads look at received data. 2 and more: MPI_THREAD_MULTIPLE,
 // that many lanes at once, each with communicators of its own, or with `shared` on one communicator with tags of its own.
@@ -28,6 +29,7 @@ struct Arguments {
   std::uint64_t count = 1;
   int threads = 0;
   bool shared = false;
+  double seconds = 0;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -36,6 +38,7 @@ Arguments parse(int argc, char** argv) {
   if (argc > 2) arguments.count = std::strtoull(argv[2], nullptr, 10);
   if (argc > 3) arguments.threads = std::atoi(argv[3]);
   arguments.shared = argc > 4 && std::string_view(argv[4]) == "shared";
+  if (argc > 5) arguments.seconds = std::atof(argv[5]);
   return arguments;
 }
 
@@ -157,6 +160,20 @@ std::uint64_t run_seed(std::uint64_t seed, const Arguments& arguments) {
   return digest;
 }
 
+void run_seeds(const Arguments& arguments, int rank) {
+  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.count; ++seed) {
+    const std::uint64_t digest = run_seed(seed, arguments);
+    std::printf("seed %lu rank %d digest %016lx\n", static_cast<unsigned long>(seed), rank, static_cast<unsigned long>(digest));
+    std::fflush(stdout);
+  }
+}
+
+bool rank_0_says(bool yes) {
+  int word = yes ? 1 : 0;
+  MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return word != 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -171,11 +188,10 @@ int main(int argc, char** argv) {
   }
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.count; ++seed) {
-    const std::uint64_t digest = run_seed(seed, arguments);
-    std::printf("seed %lu rank %d digest %016lx\n", static_cast<unsigned long>(seed), rank, static_cast<unsigned long>(digest));
-    std::fflush(stdout);
-  }
+  const double end = MPI_Wtime() + arguments.seconds;
+  do {
+    run_seeds(arguments, rank);
+  } while (rank_0_says(MPI_Wtime() < end));
   MPI_Finalize();
   return 0;
 }
