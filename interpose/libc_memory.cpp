@@ -24,6 +24,8 @@ void settle_break(std::uintptr_t now, std::uintptr_t wanted) {
   if (wanted < now) settle_inside_allocator(reinterpret_cast<void*>(wanted), now - wanted);
 }
 
+std::size_t in_whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
+
 std::uintptr_t current_break() { return reinterpret_cast<std::uintptr_t>(NEXT(sbrk)(0)); }
 
 void settle_below_mapping(void* address, std::size_t bytes, int flags) {
@@ -86,7 +88,7 @@ extern "C" __attribute__((visibility("default"))) int madvise(void* address, siz
     settle_inside_allocator(address, bytes);
   const int result = advice == MADV_FREE ? sluice::drop_some_time(address, bytes) : NEXT(madvise)(address, bytes, advice);
   if (result == 0 && sluice::engaged() && sluice::drops_contents(advice)) {
-    sluice::engine().discard(sluice::ByteRange::of(address, bytes));
+    sluice::engine().discard(sluice::ByteRange::of(address, sluice::in_whole_pages(bytes)));  // as the kernel does
   }
   return result;
 }
