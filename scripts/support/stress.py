@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -42,7 +43,7 @@ class Stress:
         self.library = options.builddir / "interpose" / "libsluice.so"
         self.end = time.monotonic() + options.minutes * 60
         self.stopping = threading.Event()
-        self.programs = self.differences = self.growing = self.watched = 0
+        self.programs = self.differences = self.growing = 0
 
     def time_is_over(self):
         return self.stopping.is_set() or time.monotonic() > self.end
@@ -98,7 +99,6 @@ class Stress:
         if self.stopping.is_set():
             return
         repeats = sum(result.stdout.count(f"seed {seed} ") for seed in range(block.first, block.first + block.count))
-        self.watched += 1
         self.report(block, f"long job, {guard}", seeds.complaint(block, f"SLUICE_GUARD={guard}", {}, result))
         complaints, figures = watch.verdict()
         self.say(f"long job, {guard}: {repeats // block.ranks} programs in {seconds:.0f} s; {figures}")
@@ -136,13 +136,20 @@ def parse_options():
     return options
 
 
+def keep_launcher_files_in(scratch):
+    """In a directory that exists already and is never empty: launchers that make or remove it at the same time fail."""
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    directory = pathlib.Path(scratch, f"ompi.{socket.gethostname().partition('.')[0]}.{os.geteuid()}")
+    directory.mkdir(mode=0o700)
+    (directory / "kept").touch()
+
+
 def main():
     become_reaper()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # through `finally`
     stress = Stress(parse_options())
     with tempfile.TemporaryDirectory(prefix="sluice-stress-") as scratch:
-        os.environ["TMPDIR"] = scratch  # the launcher's files as well
-        tempfile.tempdir = scratch
+        keep_launcher_files_in(scratch)
         try:
             with ScarceMemory(stress.options.leave_memory) as memory, BusyProcessors(stress.options.busy):
                 stress.say(f"first seed {stress.options.first}; {memory.description}; {stress.options.busy} busy loops")
