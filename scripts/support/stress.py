@@ -146,6 +146,7 @@ def keep_launcher_files_in(scratch):
 
 def main():
     become_reaper()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell has started this in the background
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # through `finally`
     stress = Stress(parse_options())
     with tempfile.TemporaryDirectory(prefix="sluice-stress-") as scratch:
