@@ -9,7 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdarg>
+#include <cstring>
 
 #include "interpose/entry.hpp"
 #include "runtime/alias_arena.hpp"
@@ -19,6 +22,8 @@ namespace sluice {
 namespace {
 
 bool drops_contents(int advice) { return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE; }
+
+std::size_t in_whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 void settle_break(std::uintptr_t now, std::uintptr_t wanted) {
   if (wanted < now) settle_inside_allocator(reinterpret_cast<void*>(wanted), now - wanted);
@@ -34,6 +39,29 @@ void settle_below_mapping(void* address, std::size_t bytes, int flags) {
 int drop_some_time(void* address, std::size_t bytes) {
   const int result = NEXT(madvise)(address, bytes, MADV_FREE);
   return result != 0 && errno == EINVAL && engaged() ? NEXT(madvise)(address, bytes, MADV_DONTNEED) : result;
+}
+
+bool is_ordinary_memory(ByteRange bytes) {
+  const ProcessMaps maps;
+  ProcessMapping mapping;
+  for (std::uintptr_t address = bytes.begin; address < bytes.end; address = mapping.bytes.end) {
+    if (!maps.find(address, mapping) || !mapping.bytes.contains(address)) return false;
+    if (mapping.inode != 0 || mapping.shared || !mapping.readable || !mapping.writable) return false;
+  }
+  return true;
+}
+
+/// The kernel grows and moves single mappings only. Memory of which a part was a block is several, also when all of it is private
+/// again.
+void* move_by_copy(void* address, std::size_t old_bytes, std::size_t new_bytes, int flags, void* target) {
+  const bool fixed = (flags & MREMAP_FIXED) != 0;
+  if ((flags & ~MREMAP_FIXED) != MREMAP_MAYMOVE) return errno = EFAULT, MAP_FAILED;
+  constexpr int ordinary = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const moved = NEXT(mmap)(target, new_bytes, PROT_READ | PROT_WRITE, fixed ? ordinary | MAP_FIXED : ordinary, -1, 0);
+  if (moved == MAP_FAILED) return moved;
+  std::memcpy(moved, address, std::min(in_whole_pages(old_bytes), in_whole_pages(new_bytes)));
+  NEXT(munmap)(address, old_bytes);
+  return moved;
 }
 
 /// What mlockall(MCL_CURRENT) does to one mapping. The windows of the memory files are as large as the address space of a heap,
@@ -86,7 +114,7 @@ extern "C" __attribute__((visibility("default"))) int madvise(void* address, siz
     settle_inside_allocator(address, bytes);
   const int result = advice == MADV_FREE ? sluice::drop_some_time(address, bytes) : NEXT(madvise)(address, bytes, advice);
   if (result == 0 && sluice::engaged() && sluice::drops_contents(advice)) {
-    sluice::engine().discard(sluice::ByteRange::of(address, bytes));
+    sluice::engine().discard(sluice::ByteRange::of(address, sluice::in_whole_pages(bytes)));  // as the kernel does
   }
   return result;
 }
@@ -100,5 +128,8 @@ extern "C" __attribute__((visibility("default"))) void* mremap(void* address, si
   if (sluice::watching() && target) [[unlikely]]
     settle_inside_allocator(target, new_bytes);
   if (sluice::engaged()) sluice::engine().make_private(sluice::ByteRange::of(address, old_bytes));
-  return NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
+  void* const moved = NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
+  const bool refused = moved == MAP_FAILED && errno == EFAULT && sluice::engaged();
+  if (!refused || !sluice::is_ordinary_memory(sluice::ByteRange::of(address, sluice::in_whole_pages(old_bytes)))) return moved;
+  return sluice::move_by_copy(address, old_bytes, new_bytes, flags, target);
 }

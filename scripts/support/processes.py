@@ -16,6 +16,8 @@ import time
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 GRACE_SECONDS = 10.0  # for a command that is asked to end, so that it can end what it started
 
+LAUNCHER_SECONDS = 4.0  # for mpirun to take leave of its ranks
+
 Outcome = collections.namedtuple("Outcome", "returncode output seconds timed_out")
 
 
@@ -52,6 +54,19 @@ def kill_descendants():
                 pass
         _reap_orphans(pids)
         time.sleep(0.02)
+
+
+def end_descendants():
+    """Asks first, so that launchers can remove their files; then kills."""
+    for pid in _descendants():
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+    end = time.monotonic() + LAUNCHER_SECONDS
+    while _descendants() and time.monotonic() < end:
+        time.sleep(0.05)
+    kill_descendants()
 
 
 def _read_lines(stream, lines, on_line):

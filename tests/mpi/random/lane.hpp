@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct LaneOptions {
   int lane = 0;
   std::uint64_t seed = 0;
   bool touching_threads = false;  // other threads may look at received buffers
+  MPI_Comm own = MPI_COMM_NULL;   // this rank alone, no other lane: other threads may send on it as well
 };
 
 /// One buffer in use by a send or a receive.
@@ -66,6 +69,7 @@ class Lane {
   void perform_overwrite(const Event& event);
   void perform_ready(const Event& event);
   void perform_repeat(const Event& event);
+  void perform_handed_on(const Event& event);
   void perform_wild(const Event& event);
   void perform_cancelled(const Event& event);
   void perform_collective(const Event& event);
@@ -73,7 +77,7 @@ class Lane {
   void receive_wild(const Event& event);
 
   // lane_messages.cpp
-  OperationPointer prepare(const Transfer& transfer, bool receive);
+  OperationPointer prepare(const Transfer& transfer, bool receive, Memory::Placement placement = Memory::Placement::anywhere);
   void fill(const Operation& operation);
   void send(const Transfer& transfer);
   void send_blocking(const Transfer& transfer, const Operation& operation);
@@ -92,12 +96,31 @@ class Lane {
   void peek(const Operation& operation);
   void verify(const Operation& operation);
   void verify_contents(const Operation& operation, const std::vector<std::byte>& packed);
+  [[nodiscard]] std::vector<std::byte> image_of(const Operation& operation, const std::vector<std::byte>& packed) const;
   void finish(const Operation& operation);
   void finish_sent(const Operation& operation);
   void verify_some_late_buffer();
   void verify_late_buffers();
   void join_threads();
   void add_to_digest(const Transfer& transfer);
+
+  // lane_uses.cpp: what else a program does with a buffer that it has received and not looked at
+  void use(OperationPointer operation);
+  void use_memory(const Operation& operation);
+  void put_out(const Operation& operation);
+  void take_in(const Operation& operation);
+  void give_back(const Operation& operation);
+  void resize_slot(const Operation& operation);
+  void drop(const Operation& operation);
+  void forbid_writing(const Operation& operation);
+  void show_child(const Operation& operation);
+  void start_some_program(const Operation& operation);
+  void touch_elsewhere(OperationPointer operation);
+  void send_to_self(const Operation& operation);
+  void expect_equal(const Operation& operation, std::span<const std::byte> found, std::span<const std::byte> expected,
+                    const char* what);
+  void expect_success(const Operation& operation, const std::string& complaint);
+  void check_successors();
 
   // lane_waits.cpp
   void wait_for_some();
@@ -130,6 +153,7 @@ class Lane {
   std::uint64_t digest_ = 0;
   std::vector<Pending> outstanding_;
   std::vector<LateBuffer> late_;
+  std::vector<Slot> successors_;             // memory taken where received buffers were given back
   std::vector<OperationPointer> forgotten_;  // sends whose request was freed: in use until the end of the job's seed
   std::jthread toucher_;
   OperationPointer touched_;

@@ -24,17 +24,18 @@ void Lane::received(OperationPointer operation, const MPI_Status* status) {
     if (status != nullptr) check_envelope(*operation->transfer, *operation->layout, *status);
     finish(*operation);
   };
-  const std::size_t choice = random_.below(10);
+  const std::size_t choice = random_.below(13);
   if (!memory_.rewrite_some_cell(random_)) fail(operation->transfer, "data beside a receive buffer changed");
   if (choice < 4) return check_now();
-  if (choice < 6 && options_.touching_threads) {
-    join_threads();
-    if (status != nullptr) check_envelope(*operation->transfer, *operation->layout, *status);
-    touched_ = std::move(operation);
-    toucher_ = std::jthread([this, touched = touched_] { verify(*touched); });
-    return;
+  if (choice < 7) {
+    if (status != nullptr && random_.chance(50)) check_envelope(*operation->transfer, *operation->layout, *status);
+    return use(std::move(operation));
   }
-  if (choice < 8) peek(*operation);
+  if (choice < 9 && options_.touching_threads) {
+    if (status != nullptr) check_envelope(*operation->transfer, *operation->layout, *status);
+    return touch_elsewhere(std::move(operation));
+  }
+  if (choice < 11) peek(*operation);
   late_.push_back({std::move(operation), status != nullptr ? *status : MPI_Status{}, status != nullptr});
 }
 
@@ -51,12 +52,18 @@ void Lane::peek(const Operation& operation) {
 
 void Lane::verify(const Operation& operation) { verify_contents(operation, contents_of(*operation.transfer)); }
 
-/// The whole slot: what the message covers, and everything else unchanged.
-void Lane::verify_contents(const Operation& operation, const std::vector<std::byte>& packed) {
+/// What must be in the whole slot: the message, and everything that it does not cover unchanged.
+std::vector<std::byte> Lane::image_of(const Operation& operation, const std::vector<std::byte>& packed) const {
   const Slot& slot = operation.slot;
   std::vector<std::byte> image(slot.bytes);
   for (std::size_t i = 0; i < image.size(); ++i) image[i] = background_byte(slot.background, i);
   operation.layout->scatter(packed, image.data());
+  return image;
+}
+
+void Lane::verify_contents(const Operation& operation, const std::vector<std::byte>& packed) {
+  const Slot& slot = operation.slot;
+  const auto image = image_of(operation, packed);
   if (std::ranges::equal(image, std::span(slot.origin, slot.bytes))) return;
   const auto first = std::ranges::mismatch(image, std::span(slot.origin, slot.bytes));
   const auto at = static_cast<std::size_t>(first.in1 - image.begin());

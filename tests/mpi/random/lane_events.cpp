@@ -23,6 +23,8 @@ void Lane::perform(const Event& event) {
       return perform_ready(event);
     case EventKind::repeat:
       return perform_repeat(event);
+    case EventKind::handed_on:
+      return perform_handed_on(event);
     case EventKind::wild:
       return perform_wild(event);
     case EventKind::cancelled:
@@ -30,7 +32,8 @@ void Lane::perform(const Event& event) {
     case EventKind::quiesce:
       wait_for_all();
       verify_late_buffers();
-      return join_threads();
+      join_threads();
+      return check_successors();
     default:
       return perform_collective(event);
   }
@@ -45,6 +48,19 @@ void Lane::perform_transfer(const Event& event) {
     busy(event.receiver_delay_us);
     receive(transfer);
   }
+}
+
+/// Mostly into memory of its own, which can be given back or resized as well.
+void Lane::perform_handed_on(const Event& event) {
+  const Transfer& transfer = event.transfers[0];
+  if (transfer.source == options_.rank) {
+    busy(event.sender_delay_us);
+    return send(transfer);
+  }
+  if (transfer.destination != options_.rank) return;
+  auto operation = prepare(transfer, true, random_.chance(75) ? Memory::Placement::own : Memory::Placement::anywhere);
+  receive_blocking(transfer, *operation);
+  options_.touching_threads&& random_.chance(20) ? touch_elsewhere(std::move(operation)) : use(std::move(operation));
 }
 
 void Lane::perform_to_self(const Event& event) {

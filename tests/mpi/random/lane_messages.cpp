@@ -35,7 +35,7 @@ class BufferArguments {
 
 }  // namespace
 
-OperationPointer Lane::prepare(const Transfer& transfer, bool receive) {
+OperationPointer Lane::prepare(const Transfer& transfer, bool receive, Memory::Placement placement) {
   auto operation = std::make_shared<Operation>();
   operation->transfer = &transfer;
   const LayoutSpec& spec = receive ? transfer.receive_layout : transfer.send_layout;
@@ -44,7 +44,7 @@ OperationPointer Lane::prepare(const Transfer& transfer, bool receive) {
   operation->from_bottom = spec.from_bottom && operation->elements > 0;
   const auto bytes = std::max<std::ptrdiff_t>(0, operation->layout->upper(operation->elements));
   const std::size_t alignment = transfer.base == Base::byte ? 1 : 8;
-  operation->slot = memory_.allocate(static_cast<std::size_t>(bytes), alignment, random_);
+  operation->slot = memory_.allocate(static_cast<std::size_t>(bytes), alignment, placement, random_);
   return operation;
 }
 

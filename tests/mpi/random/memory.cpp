@@ -26,6 +26,10 @@ std::byte background_byte(Background background, std::size_t position) {
   return background == Background::zero ? std::byte{0} : static_cast<std::byte>(0xc0 + (position * 7) % 61);
 }
 
+void fill_background(const Slot& slot) {
+  for (std::size_t i = 0; i < slot.bytes; ++i) slot.origin[i] = background_byte(slot.background, i);
+}
+
 std::byte* Arena::allocate(std::size_t bytes, std::size_t alignment, Random& random) {
   const std::size_t start = (used_ + alignment - 1) / alignment * alignment;
   const Cell cell{start + bytes, random.between(0, 40), static_cast<std::byte>(random.below(256))};
@@ -73,10 +77,10 @@ Memory::Memory(int lane) : heap_(new std::byte[heap_bytes]) {
 
 Memory::~Memory() { munmap(mapping_, mapping_bytes); }
 
-Slot Memory::allocate(std::size_t bytes, std::size_t alignment, Random& random) {
+Slot Memory::allocate(std::size_t bytes, std::size_t alignment, Placement placement, Random& random) {
   Slot slot;
   slot.bytes = bytes;
-  if (!random.chance(20)) {
+  if (placement == Placement::anywhere && !random.chance(20)) {
     slot.arena = random.below(arenas_.size());
     slot.origin = arenas_[slot.arena].allocate(bytes, alignment, random);
   }
@@ -85,14 +89,12 @@ Slot Memory::allocate(std::size_t bytes, std::size_t alignment, Random& random) 
     // Left untouched every other time: then the message is the first to write to the pages.
     if (slot.owner == Slot::Owner::mapping && random.chance(50)) slot.background = Background::zero;
     void* memory = slot.owner == Slot::Owner::heap
-                       ? std::malloc(bytes + 1)
-                       : mmap(nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                       ? std::malloc(slot.mapped_bytes())
+                       : mmap(nullptr, slot.mapped_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == nullptr || memory == MAP_FAILED) std::abort();
     slot.origin = static_cast<std::byte*>(memory);
   }
-  if (slot.background == Background::pattern) {
-    for (std::size_t i = 0; i < bytes; ++i) slot.origin[i] = background_byte(slot.background, i);
-  }
+  if (slot.background == Background::pattern) fill_background(slot);
   return slot;
 }
 
@@ -102,7 +104,7 @@ bool Memory::release(const Slot& slot) {
       std::free(slot.origin);
       return true;
     case Slot::Owner::mapping:
-      munmap(slot.origin, slot.bytes + 1);
+      munmap(slot.origin, slot.mapped_bytes());
       return true;
     case Slot::Owner::arena:
       break;

@@ -25,7 +25,12 @@ struct Slot {
   enum class Owner : std::uint8_t { arena, heap, mapping };
   Owner owner = Owner::arena;
   std::size_t arena = 0;
+
+  [[nodiscard]] bool owned() const { return owner != Owner::arena; }
+  [[nodiscard]] std::size_t mapped_bytes() const { return bytes + 1; }  // of a slot that owns its memory; nothing is too little
 };
+
+void fill_background(const Slot& slot);
 
 /// A region that hands out neighbouring slots and starts over once none is in use.
 class Arena {
@@ -60,7 +65,8 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  Slot allocate(std::size_t bytes, std::size_t alignment, Random& random);
+  enum class Placement : std::uint8_t { anywhere, own };
+  Slot allocate(std::size_t bytes, std::size_t alignment, Placement placement, Random& random);
   /// False when the program's own data next to a buffer has changed.
   bool release(const Slot& slot);
   bool rewrite_some_cell(Random& random) { return arenas_[random.below(arenas_.size())].rewrite_cell(random); }

@@ -1,20 +1,24 @@
-// random_program FIRST COUNT [THREADS [shared]]: performs the scripts of COUNT seeds, FIRST and following.
+// random_program FIRST COUNT [THREADS [own|shared [SECONDS]]]: performs the scripts of COUNT seeds, FIRST and following; with
+// SECONDS, over and over for as long.
 //
 // THREADS 0: MPI_Init, one thread. 1: MPI_THREAD_FUNNELED, other threads look at received data. 2 and more: MPI_THREAD_MULTIPLE,
 // that many lanes at once, each with communicators of its own, or with `shared` on one communicator with tags of its own.
 //
 // Every rank prints "seed S rank R digest D" per seed: equal on every run of the same program, whatever carries its messages.
+#include <malloc.h>
 #include <mpi.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "lane.hpp"
 #include "script.hpp"
+#include "ticks.hpp"
 
 namespace {
 
@@ -25,6 +29,7 @@ struct Arguments {
   std::uint64_t count = 1;
   int threads = 0;
   bool shared = false;
+  double seconds = 0;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -33,6 +38,7 @@ Arguments parse(int argc, char** argv) {
   if (argc > 2) arguments.count = std::strtoull(argv[2], nullptr, 10);
   if (argc > 3) arguments.threads = std::atoi(argv[3]);
   arguments.shared = argc > 4 && std::string_view(argv[4]) == "shared";
+  if (argc > 5) arguments.seconds = std::atof(argv[5]);
   return arguments;
 }
 
@@ -110,6 +116,12 @@ class BsendBuffer {
   std::vector<std::byte> memory_;
 };
 
+/// What `free` unmaps at once, what it gives back to the heap, and when it gives up the heap's end.
+void choose_allocator(std::uint64_t seed) {
+  mallopt(M_MMAP_THRESHOLD, seed % 2 == 0 ? 128 << 10 : 16 << 20);
+  mallopt(M_TRIM_THRESHOLD, seed % 3 == 0 ? 128 << 10 : 64 << 20);
+}
+
 std::uint64_t run_seed(std::uint64_t seed, const Arguments& arguments) {
   int rank = 0;
   int size = 0;
@@ -119,24 +131,47 @@ std::uint64_t run_seed(std::uint64_t seed, const Arguments& arguments) {
   const BsendBuffer buffer(static_cast<std::size_t>(lanes));
   std::vector<Script> scripts;
   std::vector<std::vector<MPI_Comm>> communicators;
+  std::vector<MPI_Comm> owned;
   std::vector<std::unique_ptr<Lane>> running;
   for (int lane = 0; lane < lanes; ++lane) scripts.push_back(make_script({seed, lane, size, arguments.shared}));
   for (int lane = 0; lane < lanes; ++lane) {
     const auto& script = scripts[static_cast<std::size_t>(lane)];
     communicators.push_back(arguments.shared ? std::vector{MPI_COMM_WORLD} : make_communicators(script, lane, seed));
-    const LaneOptions options{rank, lane, seed, arguments.threads > 0};
+    MPI_Comm own = MPI_COMM_NULL;
+    if (arguments.threads > 1) MPI_Comm_dup(MPI_COMM_SELF, &own);
+    owned.push_back(own);
+    const LaneOptions options{rank, lane, seed, arguments.threads > 0, own};
     running.push_back(std::make_unique<Lane>(options, script, communicators.back()));
   }
+  choose_allocator(seed);
   {
+    const std::optional<Ticks> ticks = seed % 4 == 0 ? std::optional<Ticks>(std::in_place) : std::nullopt;
     std::vector<std::jthread> threads;
     for (int lane = 1; lane < lanes; ++lane) threads.emplace_back([&, lane] { running[static_cast<std::size_t>(lane)]->run(); });
     running[0]->run();
   }
   MPI_Barrier(MPI_COMM_WORLD);  // sends whose request was freed have been received
   for (auto& group : communicators) free_communicators(group);
+  for (auto& own : owned) {
+    if (own != MPI_COMM_NULL) MPI_Comm_free(&own);
+  }
   std::uint64_t digest = 0;
   for (const auto& lane : running) digest += lane->digest();
   return digest;
+}
+
+void run_seeds(const Arguments& arguments, int rank) {
+  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.count; ++seed) {
+    const std::uint64_t digest = run_seed(seed, arguments);
+    std::printf("seed %lu rank %d digest %016lx\n", static_cast<unsigned long>(seed), rank, static_cast<unsigned long>(digest));
+    std::fflush(stdout);
+  }
+}
+
+bool rank_0_says(bool yes) {
+  int word = yes ? 1 : 0;
+  MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return word != 0;
 }
 
 }  // namespace
@@ -153,11 +188,10 @@ int main(int argc, char** argv) {
   }
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.count; ++seed) {
-    const std::uint64_t digest = run_seed(seed, arguments);
-    std::printf("seed %lu rank %d digest %016lx\n", static_cast<unsigned long>(seed), rank, static_cast<unsigned long>(digest));
-    std::fflush(stdout);
-  }
+  const double end = MPI_Wtime() + arguments.seconds;
+  do {
+    run_seeds(arguments, rank);
+  } while (rank_0_says(MPI_Wtime() < end));
   MPI_Finalize();
   return 0;
 }

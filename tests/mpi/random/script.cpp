@@ -48,6 +48,7 @@ class ScriptWriter {
   void write_overwrite(Event& event);
   void write_ready(Event& event);
   void write_repeat(Event& event);
+  void write_handed_on(Event& event);
   void write_wild(Event& event);
   void write_collective(Event& event);
 
@@ -79,9 +80,9 @@ void ScriptWriter::choose_communicators() {
 
 EventKind ScriptWriter::choose_kind() {
   using enum EventKind;
-  static constexpr std::array point_to_point{transfer,  transfer, transfer, transfer, transfer,  transfer, transfer,
-                                             transfer,  transfer, transfer, to_self,  shift,     shift,    chain,
-                                             overwrite, ready,    repeat,   wild,     cancelled, quiesce};
+  static constexpr std::array point_to_point{transfer,  transfer, transfer, transfer,  transfer, transfer,  transfer,  transfer,
+                                             transfer,  to_self,  shift,    shift,     chain,    overwrite, handed_on, handed_on,
+                                             handed_on, ready,    repeat,   cancelled, quiesce,  wild};
   static constexpr std::array collective{barrier, broadcast, relay_broadcast, sum, start_barrier, start_broadcast, start_sum};
   if (!options_.shared_communicator && random_.chance(12)) return random_.pick<EventKind>(collective);
   return random_.pick<EventKind>(point_to_point);
@@ -135,6 +136,9 @@ Event ScriptWriter::write_event(EventKind kind) {
       break;
     case repeat:
       write_repeat(event);
+      break;
+    case handed_on:
+      write_handed_on(event);
       break;
     case wild:
       write_wild(event);
@@ -304,6 +308,24 @@ void ScriptWriter::write_repeat(Event& event) {
   }
 }
 
+/// Late enough, and large enough, for the receive to be released most of the time.
+void ScriptWriter::write_handed_on(Event& event) {
+  static constexpr std::array<std::size_t, 5> bounds{65536, 131072, 262144, 524288, 4194304};
+  event.communicator = choose_communicator(2);
+  const auto group = some_group(event.communicator, 2);
+  auto transfer = make_transfer(event.communicator, group[0], group[1]);
+  if (transfer.bytes() < 16384) {
+    const std::size_t bound = std::min(random_.pick<std::size_t>(bounds), std::max<std::size_t>(bytes_left_ / 4, 32768));
+    transfer.send_layout = transfer.receive_layout = LayoutSpec{};
+    transfer.units = transfer.capacity_units = random_.between(bound / 4, bound) / packed_bytes(transfer.base);
+    bytes_left_ -= std::min(bytes_left_, transfer.bytes());
+  }
+  choose_calls(transfer);
+  event.sender_delay_us = static_cast<unsigned>(random_.between(500, 2500));
+  event.receiver_delay_us = 0;
+  event.transfers.push_back(transfer);
+}
+
 /// The destination stands in the last of the transfers as well as in all others; sources are every other member.
 void ScriptWriter::write_wild(Event& event) {
   event.communicator = choose_communicator(2);
@@ -373,9 +395,9 @@ std::vector<int> CommunicatorShape::members(int world_rank) const {
 Script make_script(const ScriptOptions& options) { return ScriptWriter(options).write(); }
 
 const char* describe(EventKind kind) {
-  static constexpr std::array names{"transfer", "to_self",       "shift",           "chain",     "overwrite", "ready",
-                                    "repeat",   "wild",          "cancelled",       "barrier",   "broadcast", "relay_broadcast",
-                                    "sum",      "start_barrier", "start_broadcast", "start_sum", "quiesce"};
+  static constexpr std::array names{"transfer",        "to_self",   "shift",         "chain",           "overwrite", "ready",
+                                    "repeat",          "handed_on", "wild",          "cancelled",       "barrier",   "broadcast",
+                                    "relay_broadcast", "sum",       "start_barrier", "start_broadcast", "start_sum", "quiesce"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -95,6 +95,7 @@ enum class EventKind : std::uint8_t {
   overwrite,  // two receives, the second into the same bytes as the first, untouched in between
   ready,      // the receiver says that its receive is posted, the sender uses ready mode
   repeat,     // the same message several times: persistent on either side
+  handed_on,  // a late message; its receiver passes the buffer on, or gives it back, before it looks at it
   wild,       // several sources, received in whatever order they come
   cancelled,  // a receive that nobody sends to
   barrier,
