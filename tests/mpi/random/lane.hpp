@@ -105,7 +105,7 @@ class Lane {
   void add_to_digest(const Transfer& transfer);
 
   // lane_uses.cpp: what else a program does with a buffer that it has received and not looked at
-  void use(OperationPointer operation);
+  void use(const Operation& operation);
   void use_memory(const Operation& operation);
   void put_out(const Operation& operation);
   void take_in(const Operation& operation);

@@ -29,7 +29,7 @@ void Lane::received(OperationPointer operation, const MPI_Status* status) {
   if (choice < 4) return check_now();
   if (choice < 7) {
     if (status != nullptr && random_.chance(50)) check_envelope(*operation->transfer, *operation->layout, *status);
-    return use(std::move(operation));
+    return use(*operation);
   }
   if (choice < 9 && options_.touching_threads) {
     if (status != nullptr) check_envelope(*operation->transfer, *operation->layout, *status);

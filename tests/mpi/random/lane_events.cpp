@@ -60,7 +60,7 @@ void Lane::perform_handed_on(const Event& event) {
   if (transfer.destination != options_.rank) return;
   auto operation = prepare(transfer, true, random_.chance(75) ? Memory::Placement::own : Memory::Placement::anywhere);
   receive_blocking(transfer, *operation);
-  options_.touching_threads&& random_.chance(20) ? touch_elsewhere(std::move(operation)) : use(std::move(operation));
+  options_.touching_threads&& random_.chance(20) ? touch_elsewhere(std::move(operation)) : use(*operation);
 }
 
 void Lane::perform_to_self(const Event& event) {

@@ -22,14 +22,14 @@ std::size_t some_chunk_bytes(std::size_t bytes, Random& random) {
 
 }  // namespace
 
-void Lane::use(OperationPointer operation) {
-  const Slot& slot = operation->slot;
-  if (slot.bytes == 0) return finish(*operation);
+void Lane::use(const Operation& operation) {
+  const Slot& slot = operation.slot;
+  if (slot.bytes == 0) return finish(operation);
   const std::size_t choice = random_.below(100);
-  if (choice < 4) return show_child(*operation);
-  if (choice < 5) return start_some_program(*operation);
-  if (slot.owned() && choice < 60) return use_memory(*operation);
-  random_.chance(65) ? put_out(*operation) : take_in(*operation);
+  if (choice < 4) return show_child(operation);
+  if (choice < 5) return start_some_program(operation);
+  if (slot.owned() && choice < 60) return use_memory(operation);
+  random_.chance(65) ? put_out(operation) : take_in(operation);
 }
 
 void Lane::use_memory(const Operation& operation) {
@@ -119,18 +119,18 @@ void Lane::start_some_program(const Operation& operation) {
 void Lane::touch_elsewhere(OperationPointer operation) {
   join_threads();
   touched_ = std::move(operation);
-  enum Work : std::uint8_t { look, copy, put_out_all, send };
+  enum class Work : std::uint8_t { look, copy, output, message };
   const auto work = static_cast<Work>(random_.below(options_.own != MPI_COMM_NULL ? 4 : 3));
   const auto channel = static_cast<Channel>(random_.below(static_cast<std::size_t>(Channel::count)));
   toucher_ = std::jthread([this, work, channel, touched = touched_] {
     const std::span<std::byte> bytes{touched->slot.origin, touched->slot.bytes};
     std::vector<std::byte> found(bytes.size());
-    if (work == copy) std::ranges::copy(bytes, found.begin());
-    if (work == put_out_all) expect_success(*touched, pass_through(channel, bytes, found, bytes.size()));
-    if (work == copy || work == put_out_all) {
+    if (work == Work::copy) std::ranges::copy(bytes, found.begin());
+    if (work == Work::output) expect_success(*touched, pass_through(channel, bytes, found, bytes.size()));
+    if (work == Work::copy || work == Work::output) {
       expect_equal(*touched, found, image_of(*touched, contents_of(*touched->transfer)), "what another thread copied");
     }
-    if (work == send) send_to_self(*touched);
+    if (work == Work::message) send_to_self(*touched);
     verify(*touched);
   });
 }
