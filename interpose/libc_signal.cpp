@@ -6,14 +6,13 @@
 
 #include "interpose/libc_next.hpp"
 // The shape of the wrappers comes first.
-#include "interpose/libc_signal.hpp"
-
 #include <pthread.h>
 #include <sys/signalfd.h>
 
 #include <cerrno>
 
 #include "interpose/entry.hpp"
+#include "interpose/libc_signal.hpp"
 
 // Old functions are for old programs.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
