@@ -26,7 +26,7 @@ namespace sluice {
 namespace {
 
 /// A message is cut into at least this many chunks where chunks do not become too short for it.
-constexpr std::size_t wanted_chunks = 8;
+constexpr std::size_t wanted_chunks = 4;
 constexpr std::size_t least_chunk_bytes = 32 * 1024;
 
 std::uint32_t choose_chunk_bytes(std::size_t bytes, std::size_t most) {
