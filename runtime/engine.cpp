@@ -47,7 +47,8 @@ Engine::State::State(const Parts& parts)
     if (!choice.warning.empty() && self == Peer{0}) report("warning: %s", choice.warning.c_str());
     guard = std::make_unique<PageGuard>(*this, arena, choice.engine);
     register_user_memory(guard.get(), arena);
-    policy.set_cost(ReleasePolicy::measure_cost());
+    const ReleasePolicy::Cost cost = ReleasePolicy::measure_cost();
+    policy.set_cost(guard->engine() == GuardEngine::userfaultfd ? ReleasePolicy::with_userfaultfd(cost) : cost);
   }
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();

@@ -21,8 +21,10 @@ class ReleasePolicy {
     double page_ns = 100;
   };
 
-  /// Times the kernel on scratch memory; about 0.1 ms.
+  /// Times mprotect on scratch memory; about 0.1 ms.
   static Cost measure_cost();
+  /// What userfaultfd costs where mprotect costs that much: 3 to 4 times as much (docs/guard-figures.md).
+  static Cost with_userfaultfd(Cost cost) { return {userfaultfd_factor * cost.base_ns, userfaultfd_factor * cost.page_ns}; }
   void set_cost(Cost cost) { cost_ = cost; }
   [[nodiscard]] std::uint64_t cost_ns(std::size_t pages) const;
 
@@ -43,6 +45,7 @@ class ReleasePolicy {
   [[nodiscard]] std::vector<Report> reports() const;
 
  private:
+  static constexpr double userfaultfd_factor = 3.5;
   static constexpr std::uint32_t losses_before_rest = 3;
   static constexpr std::uint32_t first_rest = 32;
   static constexpr std::uint32_t longest_rest = 4096;
