@@ -51,7 +51,8 @@ public final class SignalsJava {
       } else {
         receive(buffer, rank - 1);
         final int caught = nullChecks(boxes);
-        System.out.println("CASE turn_" + turn + " " + rank + ": sum " + sum(buffer) + ", null checks " + caught);
+        // In one piece: println makes two, and a line of the other rank's may come between.
+        System.out.print("CASE turn_" + turn + " " + rank + ": sum " + sum(buffer) + ", null checks " + caught + "\n");
       }
     }
     garbage.interrupt();

@@ -6,6 +6,7 @@ Usage: signals_faulthandler.py before|after
 
 import ctypes
 import faulthandler
+import os
 import sys
 import time
 
@@ -27,7 +28,9 @@ for turn in range(4):
     else:
         buffer = bytearray(LARGE)
         world.Recv(buffer, source=rank - 1, tag=turn)
-        print(f"CASE turn_{turn} {rank}: {'right' if buffer == message else 'wrong'}, enabled {faulthandler.is_enabled()}", flush=True)
+        verdict = "right" if buffer == message else "wrong"
+        # In one call: print() makes two, and a line of the other rank's may come between.
+        os.write(1, f"CASE turn_{turn} {rank}: {verdict}, enabled {faulthandler.is_enabled()}\n".encode())
 world.Barrier()
 if rank == 0:
     time.sleep(0.01)
