@@ -50,7 +50,7 @@ STEPS = [
     ("installation", 120, installation.installation),
     ("mpi", 600, lambda seconds: suites.suite("run", seconds)),
     ("mpi-faults", 300, lambda seconds: suites.suite("faults/run", seconds)),
-    ("mpi-hostile", 400, lambda seconds: suites.suite("hostile/run", seconds)),
+    ("mpi-hostile", 600, lambda seconds: suites.suite("hostile/run", seconds)),
     ("mpi-real", 400, lambda seconds: suites.suite("real/run", seconds)),
     ("mpi-random", 600, lambda seconds: suites.suite("random/run", seconds)),
 ]

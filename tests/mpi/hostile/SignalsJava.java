@@ -40,7 +40,11 @@ public final class SignalsJava {
     final Box[] boxes = new Box[20_000];
     for (int i = 0; i < boxes.length; i += 2) boxes[i] = new Box();
     final Thread garbage = new Thread(() -> {
-      while (!Thread.interrupted()) System.gc();
+      try {
+        for (;; Thread.sleep(2)) System.gc();
+      } catch (InterruptedException over) {
+        return;
+      }
     });
     garbage.start();
     for (int turn = 0; turn < TURNS; turn++) {

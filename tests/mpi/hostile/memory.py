@@ -18,10 +18,11 @@ ALLOCATORS = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.s
 ANY_ALLOCATOR = ("memory_free", "memory_realloc", "memory_arena", "memory_brk_trim")
 
 
+# What an allocator does to a block does not depend on how its pages are closed, so one guard will do.
 def beside(name, allocator, first):
     order = f"{allocator}, Sluice" if first else f"Sluice, {allocator}"
     return Program(f"{name} ({order})", name, ranks=(2,), beside=f"/usr/lib/x86_64-linux-gnu/{ALLOCATORS[allocator]}",
-                   beside_first=first)
+                   beside_first=first, guards=("mprotect",))
 
 
 PROGRAMS = [Program(name) for name in NAMES]

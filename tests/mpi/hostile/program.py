@@ -16,6 +16,7 @@ class Program:
     expect: typing.Callable | None = None
     beside: str = ""  # a library preloaded as well, on the host too
     beside_first: bool = False  # in front of Sluice
+    guards: tuple = ("mprotect", "userfaultfd")
     releases: bool = True  # something must have been released, or the program shows nothing
 
     @property
