@@ -11,7 +11,6 @@ USUAL_RANKS = {
     "stream": (2, 4),
     "cma": (2, 3),
     "rput": (2,),
-    "coop": (3,),
     "disabled": (2,),
 }
 
