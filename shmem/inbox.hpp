@@ -17,8 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/posix.hpp"
 #include "runtime/transport.hpp"
-#include "shmem/posix.hpp"
 #include "shmem/ring.hpp"
 
 namespace sluice {

@@ -23,7 +23,7 @@
 #include <string>
 
 #include "runtime/alias_arena.hpp"
-#include "shmem/posix.hpp"
+#include "runtime/posix.hpp"
 
 namespace sluice {
 

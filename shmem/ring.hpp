@@ -40,6 +40,7 @@
 // use.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +48,7 @@
 #include <span>
 
 #include "runtime/message.hpp"
+#include "shmem/cache_hints.hpp"
 
 namespace sluice {
 
@@ -81,9 +83,10 @@ inline std::atomic_ref<std::uint64_t> control_word(std::byte* record) {
 class RingWriter {
  public:
   RingWriter() = default;
-  /// `capacity` is a power of two; `buffer` and `control` are zero and outlive the writer.
-  RingWriter(RingControl* control, std::byte* buffer, std::size_t capacity)
-      : control_(control), buffer_(buffer), capacity_(capacity) {}
+  /// `capacity` is a power of two; `buffer` and `control` are zero and outlive the writer. `elsewhere`: the consumer has a
+  /// processor of its own.
+  RingWriter(RingControl* control, std::byte* buffer, std::size_t capacity, bool elsewhere)
+      : control_(control), buffer_(buffer), capacity_(capacity), elsewhere_(elsewhere) {}
 
   /// Place for a payload of at most `payload_bytes`; nullptr when there is no room, and then the consumer knows that we wait.
   std::byte* reserve(std::size_t payload_bytes) {
@@ -107,6 +110,7 @@ class RingWriter {
     ring::control_word(record).store(reserved_, std::memory_order_seq_cst);
     tail_ += reserved_ & ~ring::sort_mask;
     if (tail_ + 2 * cache_line <= known_head_ + capacity_) arm(tail_ + cache_line);
+    hint(record, std::min<std::size_t>(reserved_ & ~ring::sort_mask, most_hinted));
   }
 
   /// Nothing was ever published.
@@ -134,15 +138,27 @@ class RingWriter {
     ring::control_word(at(position)).store(ring::absent, std::memory_order_relaxed);
   }
 
+  /// After a record of so many bytes was published. A message is mostly followed by one of its size: that one's lines, which the
+  /// consumer has read last, are fetched now and not when the message is in a hurry.
+  void hint(const std::byte* record, std::size_t bytes) const {
+    if (elsewhere_) cache_hints::demote(record, bytes);
+    const std::size_t to_end = capacity_ - (tail_ & (capacity_ - 1));
+    if (bytes > cache_line && tail_ + bytes <= known_head_ + capacity_) cache_hints::own(at(tail_), std::min(bytes, to_end));
+  }
+
   void publish_skip(std::size_t bytes) {
     arm(tail_ + bytes);
     ring::control_word(at(tail_)).store(bytes | ring::skip, std::memory_order_release);
     tail_ += bytes;
   }
 
+  /// Longer records are read while they are written elsewhere.
+  static constexpr std::size_t most_hinted = 4096 + 2 * cache_line;
+
   RingControl* control_ = nullptr;
   std::byte* buffer_ = nullptr;
   std::size_t capacity_ = 0;
+  bool elsewhere_ = false;
   std::uint64_t tail_ = 0;
   std::uint64_t known_head_ = 0;
   std::uint64_t armed_ = 0;     // the highest position whose control word was zeroed

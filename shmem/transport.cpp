@@ -39,9 +39,9 @@ CopyMode copy_mode(std::string_view name) {
   return CopyMode::automatic;
 }
 
-ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode)
+ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode, bool elsewhere)
     : peer(met.peer),
-      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity()),
+      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity(), elsewhere),
       in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity()),
       inbox(std::move(met.inbox)),
       socket(std::move(met.socket)),
@@ -64,8 +64,9 @@ ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode)
     const auto number = static_cast<std::size_t>(bootstrap.peers_[index].peer);
     if (local_of_.size() <= number) local_of_.resize(number + 1);
     local_of_[number] = static_cast<std::uint32_t>(index);
-    links_.push_back(index == self_ ? nullptr
-                                    : std::make_unique<Link>(std::move(bootstrap.peers_[index]), inbox_, self_, index, mode));
+    links_.push_back(index == self_
+                         ? nullptr
+                         : std::make_unique<Link>(std::move(bootstrap.peers_[index]), inbox_, self_, index, mode, !patient_));
     if (links_.back()) watch(epoll_, links_.back()->socket.get(), index);
   }
   senders_.reserve(links_.size());
@@ -246,23 +247,26 @@ void ShmemTransport::poke() {
 }
 
 void ShmemTransport::sleep_helper() {
-  for (;;) {
-    std::array<epoll_event, 16> events{};
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-    if (count < 0 && errno != EINTR) return;
-    const Peer gone_before = vanished();
-    bool rung = false;
-    for (int i = 0; i < count; i++) {
-      const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
-      if (tag == own_bell) {
-        std::uint64_t times = 0;
-        rung = ::read(helper_bell_.get(), &times, sizeof times) > 0 || rung;
-      } else {
-        hear(*links_[tag]);
-      }
-    }
-    if (rung || vanished() != gone_before) return;
+  while (!take_helper_events(-1)) {
   }
+}
+
+bool ShmemTransport::take_helper_events(int limit_ms) {
+  std::array<epoll_event, 16> events{};
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), limit_ms);
+  if (count < 0 && errno != EINTR) return true;
+  const Peer gone_before = vanished();
+  bool rung = false;
+  for (int i = 0; i < count; i++) {
+    const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
+    if (tag == own_bell) {
+      std::uint64_t times = 0;
+      rung = ::read(helper_bell_.get(), &times, sizeof times) > 0 || rung;
+    } else {
+      hear(*links_[tag]);
+    }
+  }
+  return rung || vanished() != gone_before;
 }
 
 /// Something happened on a peer's socket, on which nothing is ever sent after the introduction: the peer has closed it.

@@ -34,6 +34,11 @@ class ShmemTransport final : public Transport {
   /// Why `write` or `read` is not possible, for the summary; empty when both are.
   [[nodiscard]] std::string refusals(Peer peer) const;
 
+  /// What sleep_helper waits for, and what it does with it: for a transport that sleeps for several. True when the helper
+  /// thread was woken for something.
+  [[nodiscard]] int helper_descriptor() const { return epoll_.get(); }
+  bool take_helper_events(int limit_ms = 0);
+
   [[nodiscard]] std::size_t max_payload() const override;
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
@@ -76,7 +81,7 @@ class ShmemTransport final : public Transport {
     PeerMemory memory;
     CrossMemory cross;
 
-    Link(ShmemPeer&& peer, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode);
+    Link(ShmemPeer&& peer, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode, bool elsewhere);
   };
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }

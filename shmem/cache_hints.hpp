@@ -1,0 +1,16 @@
+// Hints to the processor about lines of cache that two processes hand to each other. They change no value and no order, and do
+// nothing on processors that do not know them. [any thread]
+#pragma once
+
+#include <cstddef>
+
+namespace sluice::cache_hints {
+
+/// The bytes were written for a reader on another processor: moves their lines to the cache that both share, so that the reader
+/// need not ask this processor for them. Costs a reader on the same processor its nearest cache.
+void demote(const std::byte* first, std::size_t bytes) noexcept;
+
+/// The bytes are going to be overwritten soon: fetches their lines back from whoever read them.
+void own(const std::byte* first, std::size_t bytes) noexcept;
+
+}  // namespace sluice::cache_hints
