@@ -90,6 +90,8 @@ bool AliasArena::wait_if_migrating(std::uintptr_t address) { return alias_gate::
 ByteRange AliasArena::first_in_place(ByteRange bytes) const { return state_->books.first_in_place(bytes); }
 
 ByteRange AliasArena::first_mapping_in_place(ByteRange bytes) const { return state_->books.first_mapping_in_place(bytes); }
+void AliasArena::note_send(ByteRange bytes, bool pending) { state_->books.note_send(PageRange::covering(bytes), pending); }
+
 void AliasArena::watch(BlockWatcher* watcher) { state_->file.watch(watcher); }
 
 bool AliasArena::has_budget(std::size_t more_mappings) const {
@@ -119,7 +121,7 @@ Ineligible AliasArena::migrate(ByteRange bytes) {
   state.books.sweep_if_due();
 
   std::vector<PageRange> missing;
-  const Ineligible reason = survey_range(state.file, state.maps, pages, missing);
+  const Ineligible reason = survey_range(state.file, state.maps, state.books.sent(), pages, missing);
   if (reason != Ineligible::none) return reason;
   if (!missing.empty()) {
     if (has_locked_memory()) return Ineligible::locked;

@@ -100,6 +100,10 @@ class AliasArena {
   /// False when there is no memory for it.
   bool fill_holes(ByteRange bytes);
 
+  /// A message is (no longer) read from these bytes of the file: its pages are read-only and still blocks, and what they hold is
+  /// kept even if no mapping shows it any more. Calls with true and false come in pairs.
+  void note_send(ByteRange bytes, bool pending);
+
   /// One watcher at a time; nullptr for none.
   void watch(BlockWatcher* watcher);
 

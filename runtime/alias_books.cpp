@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/alias_eligibility.hpp"
+
 namespace sluice {
 namespace {
 
@@ -37,7 +39,7 @@ bool AliasBooks::all_usable(PageRange pages) const {
   ProcessMapping mapping;
   for (ByteRange rest = pages.bytes(); !rest.empty(); rest.begin = mapping.bytes.end) {
     if (!maps_.find(rest.begin, mapping) || !mapping.bytes.contains(rest.begin)) return false;
-    if (!file_.backs_in_place(mapping) || !mapping.is_protected_like_a_block()) return false;
+    if (!file_.backs_in_place(mapping) || !is_protected_like_a_block(mapping, sent_, rest)) return false;
   }
   return true;
 }
@@ -65,6 +67,18 @@ void AliasBooks::strike(PageRange pages) {
 
 void AliasBooks::note_release(PageRange pages) {
   if (blocks_.contains(pages)) large_.note_release(pages, blocks_, file_);
+}
+
+void AliasBooks::note_send(PageRange pages, bool pending) {
+  if (pending) {
+    sends_.push_back(pages);
+    sent_.add(pages);
+    return;
+  }
+  const auto same = [&](PageRange other) { return other.begin == pages.begin && other.end == pages.end; };
+  sends_.erase(std::find_if(sends_.begin(), sends_.end(), same));
+  sent_ = {};
+  for (const PageRange other : sends_) sent_.add(other);
 }
 
 void AliasBooks::drop_dead(PageRange pages) {
@@ -107,6 +121,7 @@ void AliasBooks::sweep() {
     strike(run);
     ++dead_blocks_;
   });
+  sent_.for_each([&](PageRange run) { shown.add(run); });
   free_unseen(shown);
   moved_blocks_ = moved.intervals();
   unswept_bytes_ = 0;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <vector>
 
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_large_pages.hpp"
@@ -41,6 +42,11 @@ class AliasBooks {
 
   void note_release(PageRange pages);
 
+  /// See AliasArena::note_send.
+  void note_send(PageRange pages, bool pending);
+  /// Pages of pending sends.
+  [[nodiscard]] const PageSet& sent() const { return sent_; }
+
   [[nodiscard]] const PageSet& blocks() const { return blocks_; }
   /// File pages that may hold data: blocks, and what died or was moved since the last sweep.
   [[nodiscard]] const PageSet& occupied() const { return occupied_; }
@@ -60,6 +66,8 @@ class AliasBooks {
   PageSet occupied_;
   AliasLargePages large_;
   std::size_t unswept_bytes_ = 0;
+  std::vector<PageRange> sends_;
+  PageSet sent_;
   std::size_t dead_blocks_ = 0;
   std::size_t moved_blocks_ = 0;
   std::atomic<std::size_t> mappings_added_{0};  // written with the engine lock held, read by any thread, a bare number: relaxed

@@ -40,7 +40,7 @@ void for_each_thread(Visit&& visit) {
     std::uint8_t type;
     char name[1];
   };
-  const AliasDescriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   alignas(Entry) std::array<char, 1024> buffer;
   for (;;) {
     const long bytes = syscall(SYS_getdents64, tasks.get(), buffer.data(), buffer.size());
@@ -89,7 +89,14 @@ Ineligible judge(const AliasFile& file, const ProcessMapping& mapping, const cha
 
 }  // namespace
 
-Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, PageRange pages, std::vector<PageRange>& missing) {
+bool is_protected_like_a_block(const ProcessMapping& mapping, const PageSet& sent, ByteRange bytes) {
+  if (mapping.executable || mapping.readable == mapping.writable) return !mapping.executable;
+  const ByteRange part{std::max(mapping.bytes.begin, bytes.begin), std::min(mapping.bytes.end, bytes.end)};
+  return mapping.readable && sent.contains(PageRange::covering(part));
+}
+
+Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, PageRange pages,
+                        std::vector<PageRange>& missing) {
   std::array<char, largest_name> name;
   ByteRange rest = pages.bytes();
   while (!rest.empty()) {
@@ -98,7 +105,7 @@ Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, PageRang
     const ByteRange part{rest.begin, std::min(rest.end, mapping.bytes.end)};
     rest.begin = part.end;
     if (file.backs_in_place(mapping)) {
-      if (!mapping.is_protected_like_a_block()) return Ineligible::not_private;
+      if (!is_protected_like_a_block(mapping, sent, part)) return Ineligible::not_private;
       continue;
     }
     const Ineligible reason = judge(file, mapping, name.data(), part);
@@ -115,7 +122,7 @@ Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, PageRang
 }
 
 bool has_locked_memory() {
-  const AliasDescriptor status(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  const Descriptor status(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> text;
   const ssize_t bytes = read(status.get(), text.data(), text.size() - 1);
   if (bytes <= 0) return true;  // no way to know

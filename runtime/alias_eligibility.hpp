@@ -13,13 +13,19 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/alias_file.hpp"
+#include "runtime/alias_page_set.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
 
+/// Readable and writable, or neither while it is under guard, or read-only in pages of pending sends (`sent`). Another protection
+/// is the program's own, and would not survive a release.
+bool is_protected_like_a_block(const ProcessMapping& mapping, const PageSet& sent, ByteRange bytes);
+
 /// Appends the parts of `pages` that are not blocks yet to `missing`, in order, unless some part can never be one.
-Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, PageRange pages, std::vector<PageRange>& missing);
+Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, PageRange pages,
+                        std::vector<PageRange>& missing);
 
 /// The process has locked memory (VmLck in /proc/self/status): moving pages would unlock them.
 bool has_locked_memory();

@@ -73,10 +73,10 @@ void AliasFile::create() {
     refusal_ = "the file size limit (ulimit -f) is below 128 TB";  // beyond it, writing raises SIGXFSZ
     return;
   }
-  memory_ = AliasDescriptor(memfd_create("sluice-alias", MFD_CLOEXEC));
+  memory_ = Descriptor(memfd_create("sluice-alias", MFD_CLOEXEC));
   if (!memory_) return refuse("memfd_create");
   const int high = fcntl(memory_.get(), F_DUPFD_CLOEXEC, lowest_descriptor);
-  if (high >= 0) memory_ = AliasDescriptor(high);
+  if (high >= 0) memory_ = Descriptor(high);
   if (ftruncate(memory_.get(), off_t{1} << address_bits) != 0) return refuse("ftruncate of the memory file");
   if (fstat(memory_.get(), &identity_) != 0) return refuse("fstat of the memory file");
 }

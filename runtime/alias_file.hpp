@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/alias_descriptor.hpp"
+#include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
 
@@ -77,7 +77,7 @@ class AliasFile {
   void create();
   std::byte* map(std::size_t window);
 
-  AliasDescriptor memory_;
+  Descriptor memory_;
   BlockWatcher* watcher_ = nullptr;
   struct stat identity_ {};
   std::string refusal_;

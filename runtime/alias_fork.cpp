@@ -15,8 +15,8 @@ namespace sluice {
 void AliasFork::prepare() {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fatal("fork: no pipe to wait for the child's copy of received data (errno %d)", errno);
-  done_reading_ = AliasDescriptor(ends[0]);
-  done_writing_ = AliasDescriptor(ends[1]);
+  done_reading_ = Descriptor(ends[0]);
+  done_writing_ = Descriptor(ends[1]);
 }
 
 void AliasFork::wait_for_child() {

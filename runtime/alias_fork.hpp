@@ -9,8 +9,8 @@
 // that they were changing.
 #pragma once
 
-#include "runtime/alias_descriptor.hpp"
 #include "runtime/alias_file.hpp"
+#include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {
@@ -22,8 +22,8 @@ class AliasFork {
   void copy_everything(const AliasFile& file, ProcessMaps& maps);
 
  private:
-  AliasDescriptor done_reading_;
-  AliasDescriptor done_writing_;
+  Descriptor done_reading_;
+  Descriptor done_writing_;
 };
 
 }  // namespace sluice

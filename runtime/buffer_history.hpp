@@ -1,4 +1,4 @@
-// How often a receive buffer was used for large messages: a buffer earns its alias block by being used again.
+// How often a buffer was used for large messages: a buffer earns its alias block by being used again.
 //
 // A fixed direct-mapped table; a collision forgets the older buffer, which then merely earns its block later.
 #pragma once
@@ -19,11 +19,16 @@ class BufferHistory {
   /// Counts one more use; true once the buffer has earned its block.
   bool use(ByteRange buffer);
 
+  /// The buffer has earned its block with its next use: its last one cost more time than a block does.
+  void earn(ByteRange buffer);
+
  private:
   struct Entry {
     std::uintptr_t start = 0;
     std::uint32_t uses = 0;
   };
+  Entry& entry(ByteRange buffer);
+
   std::array<Entry, 1024> entries_{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 #include "runtime/config_value.hpp"
@@ -20,10 +21,14 @@ constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
 constexpr std::array<Choice<Rendezvous>, 4> protocols{
     {{"auto", Rendezvous::automatic}, {"rput", Rendezvous::rput}, {"rget", Rendezvous::rget}, {"coop", Rendezvous::coop}}};
-constexpr std::array<std::string_view, 1> known_transports{"shmem"};
+constexpr std::array<std::string_view, 2> known_transports{"shmem", "tcp"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
 constexpr std::size_t largest_eager_limit = std::size_t{1} << 20;
+constexpr std::size_t largest_tcp_eager_limit = std::size_t{64} << 10;
+constexpr std::size_t smallest_tcp_buffer = std::size_t{128} << 10;
+constexpr std::size_t largest_tcp_buffer = std::size_t{64} << 20;
+constexpr std::size_t longest_tcp_timeout = 86400;
 
 struct Described {
   std::string_view name;
@@ -43,15 +48,43 @@ ConfigVariable one_of(Member Config::*member, const Choices& choices, const Desc
           [member, &choices](const Config& config) { return show_choice(config.*member, choices); }};
 }
 
-ConfigVariable byte_count(std::size_t Config::*member, std::size_t largest, const Described& text) {
-  const auto assign = [member, largest](Config& config, std::string_view value) {
+struct Limits {
+  std::size_t least;
+  std::size_t most;
+};
+
+ConfigVariable byte_count(std::size_t Config::*member, Limits limits, const Described& text) {
+  const auto assign = [member, limits](Config& config, std::string_view value) {
     const auto bytes = parse_bytes(value);
-    if (!bytes || *bytes > largest) return false;
+    if (!bytes || *bytes < limits.least || *bytes > limits.most) return false;
     config.*member = *bytes;
     return true;
   };
   return {text.name,          text.expected, text.meaning,
           text.default_value, assign,        [member](const Config& config) { return show_bytes(config.*member); }};
+}
+
+ConfigVariable number(std::size_t Config::*member, Limits limits, const Described& text) {
+  const auto assign = [member, limits](Config& config, std::string_view value) {
+    std::size_t parsed = 0;
+    const auto [stopped, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+    if (error != std::errc() || stopped != value.data() + value.size() || parsed < limits.least || parsed > limits.most)
+      return false;
+    config.*member = parsed;
+    return true;
+  };
+  return {text.name,          text.expected, text.meaning,
+          text.default_value, assign,        [member](const Config& config) { return std::to_string(config.*member); }};
+}
+
+/// Text whose meaning only its user can judge.
+ConfigVariable free_text(std::string Config::*member, const Described& text) {
+  const auto assign = [member](Config& config, std::string_view value) {
+    config.*member = value;
+    return true;
+  };
+  return {text.name,          text.expected, text.meaning,
+          text.default_value, assign,        [member](const Config& config) { return config.*member; }};
 }
 
 template <class Known>
@@ -74,20 +107,26 @@ std::vector<ConfigVariable> make_table() {
              {"SLUICE_RELEASE", "off, matched or early", "early",
               "Which blocking receives may return before their data is there: none, those whose message has been matched, or "
               "those that still wait for their message as well."}),
+      one_of(
+          &Config::send_release, switches,
+          {"SLUICE_SEND_RELEASE", "0 or 1", "0",
+           "Whether a blocking standard-mode send of a large message may return before its receiver has come. Its buffer can be "
+           "read meanwhile; who writes to it waits for the receiver. Not with MPI_THREAD_MULTIPLE, nor with "
+           "SLUICE_RELEASE=off."}),
       one_of(&Config::guard, guard_engines,
              {"SLUICE_GUARD", "auto, mprotect or userfaultfd", "auto",
               "How pages of released receives are kept from being read too soon. mprotect: PROT_NONE and a SIGSEGV handler. "
               "userfaultfd: minor faults of the memory file, answered by threads of Sluice's; mprotect where that is not "
               "permitted. auto: the cheaper one of those that the machine permits, which is mprotect."}),
       byte_count(
-          &Config::eager_limit, largest_eager_limit,
+          &Config::eager_limit, {0, largest_eager_limit},
           {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "16K",
            "Largest message that is sent without asking the receiver first. A message that would not fit into half a ring of the "
-           "transport (64K inside a node) always asks."}),
+           "transport (64K inside a node) always asks. Between nodes SLUICE_TCP_EAGER_LIMIT holds instead."}),
       list_of(&Config::transports, known_transports,
-              {"SLUICE_TRANSPORTS", "a comma-separated list of shmem", "shmem",
-               "Transports that may be used. shmem: inside a node. A communicator whose members they cannot all reach is left to "
-               "the host."}),
+              {"SLUICE_TRANSPORTS", "a comma-separated list of shmem and tcp", "shmem,tcp",
+               "Transports that may be used. shmem: inside a node. tcp: between nodes; without shmem inside them as well. A "
+               "communicator whose members they cannot all reach is left to the host."}),
       one_of(&Config::shmem_copy, shmem_copies,
              {"SLUICE_SHMEM_COPY", "auto, alias, cma or stream", "auto",
               "How large messages move inside a node. alias: the sender writes into the receiver's memory file. cma: "
@@ -99,6 +138,20 @@ std::vector<ConfigVariable> make_table() {
            "Who copies a large message. rput: the sender. rget: the receiver. coop: both at once, each from its end. auto: both "
            "where each has a processor, otherwise the receiver if it waits for the message. What a pair or a buffer does not "
            "permit is replaced by what it does."}),
+      free_text(&Config::tcp_interfaces,
+                {"SLUICE_TCP_INTERFACES",
+                 "a comma-separated list of interfaces, networks and addresses, such as eth0 or 10.0.0.0/8", "",
+                 "Where this process may be reached by tcp: addresses that match one item, or, behind a ^, none. Empty: all "
+                 "interfaces that are up, without loopback and the bridges of containers unless there is nothing else."}),
+      number(&Config::tcp_timeout, {1, longest_tcp_timeout},
+             {"SLUICE_TCP_TIMEOUT", "a number of seconds from 1 to 86400", "30",
+              "A peer that cannot be reached, or has not acknowledged anything, for so long is given up, with an error."}),
+      byte_count(&Config::tcp_eager_limit, {0, largest_tcp_eager_limit},
+                 {"SLUICE_TCP_EAGER_LIMIT", "a number of bytes up to 64K, such as 16384 or 16K", "64K",
+                  "Largest message that is sent over tcp without asking the receiver first."}),
+      byte_count(&Config::tcp_buffer, {smallest_tcp_buffer, largest_tcp_buffer},
+                 {"SLUICE_TCP_BUFFER", "a number of bytes from 128K to 64M", "256K",
+                  "What may wait in this process for each peer that does not take it, besides what the system's socket holds."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),

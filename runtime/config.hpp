@@ -19,11 +19,16 @@ enum class GuardEngine { automatic, mprotect, userfaultfd };
 struct Config {
   bool enable = true;                          // SLUICE_ENABLE=0|1
   ReleaseMode release = ReleaseMode::early;    // SLUICE_RELEASE=off|matched|early
+  bool send_release = false;                   // SLUICE_SEND_RELEASE=0|1
   GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
-  std::string transports = "shmem";            // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
+  std::string transports = "shmem,tcp";        // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop
+  std::string tcp_interfaces;                     // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
+  std::size_t tcp_timeout = 30;                   // SLUICE_TCP_TIMEOUT=<seconds>
+  std::size_t tcp_eager_limit = 65536;            // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>
+  std::size_t tcp_buffer = 262144;                // SLUICE_TCP_BUFFER=<bytes, with K or M>
   int verbose = 0;                                // SLUICE_VERBOSE=0..3
   bool summary = false;                           // SLUICE_SUMMARY=0|1
 };

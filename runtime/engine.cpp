@@ -22,9 +22,14 @@ bool more_processes_than_processors(std::size_t processes) {
   return processes > static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-std::size_t usable_eager_limit(const Engine::Parts& parts) {
-  if (!parts.transport) return parts.config.eager_limit;
-  return std::min(parts.config.eager_limit, parts.transport->max_payload() - eager_trailer);
+std::vector<std::size_t> usable_eager_limits(const Engine::Parts& parts) {
+  std::vector<std::size_t> limits(parts.job_size, parts.config.eager_limit);
+  for (std::size_t peer = 0; parts.transport && peer < limits.size(); ++peer) {
+    if (Peer{static_cast<std::int32_t>(peer)} == parts.self) continue;
+    const std::size_t own = parts.transport->eager_limit(Peer{static_cast<std::int32_t>(peer)});
+    limits[peer] = std::min(own != 0 ? own : limits[peer], parts.transport->max_payload() - eager_trailer);
+  }
+  return limits;
 }
 
 }  // namespace
@@ -37,10 +42,12 @@ Engine::State::State(const Parts& parts)
       config(parts.config),
       oversubscribed(more_processes_than_processors(parts.processes_on_node)),
       concurrent_calls(parts.concurrent_calls),
-      eager_limit(usable_eager_limit(parts)),
+      eager_limit(0),
+      eager_limits(usable_eager_limits(parts)),
       to_self(parts.self),
       outgoing(parts.job_size) {
   set_process_name(static_cast<int>(self));
+  eager_limit = *std::min_element(eager_limits.begin(), eager_limits.end());
   if (!transport) return;
   if (arena && arena->usable() && config.release != ReleaseMode::off) {
     const GuardChoice choice = choose_guard(config.guard);
@@ -73,6 +80,9 @@ Context* Engine::adopt(ContextId id, std::vector<Peer> group, Rank self) {
   const Lock lock(state_->mutex);
   Context& context = state_->context_of(id);
   context.become(std::move(group), self);
+  if (const Message* message = context.find_stranger()) {
+    fatal("message of rank %d is for a communicator that it is not in", static_cast<int>(message->from));
+  }
   return &context;
 }
 

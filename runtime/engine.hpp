@@ -98,6 +98,8 @@ class Engine {
   // --- nonblocking calls --------------------------------------------------------------------------------------------
   /// start_send answers nullptr when the message has left already and there is nothing to wait for.
   Request* start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site);
+  /// A standard-mode send of a copy, which lives as long as the request.
+  Request* start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes, CallSite site);
   Request* start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site);
   Request* start_receive(Message* message, const UserBuffer& buffer, CallSite site);
 
@@ -140,9 +142,11 @@ class Engine {
   [[nodiscard]] static bool this_thread_is_inside();
   /// Waits until nothing is under guard any more (rules 1, 9, 11).
   void settle_all();
-  /// Waits until no release overlaps these bytes (rule 6).
-  void settle(ByteRange bytes);
-  /// Likewise, without calling the host, which allocates memory: for calls that come from inside an allocator (rule 12).
+  /// Waits until these bytes can be read or written (rule 6): until no released receive overlaps them, and to write them, no
+  /// released send either.
+  void settle(ByteRange bytes, Access access);
+  /// Until neither overlaps them, without calling the host, which allocates memory: for calls that come from inside an allocator
+  /// (rule 12).
   void settle_without_host(ByteRange bytes);
   /// Waits until the message of every released receive is known: before output that Sluice does not carry (rule 1).
   void settle_unknown();

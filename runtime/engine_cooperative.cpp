@@ -21,6 +21,7 @@
 #include "runtime/chunk_claims.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/wire_check.hpp"
 
 namespace sluice {
 namespace {
@@ -64,11 +65,7 @@ void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool reada
 
 void Engine::State::join_chunks(Request& send, const ClearToSend& clear) {
   send.shared = {.generation = clear.generation, .chunk_bytes = clear.chunk_bytes, .start = send.offset};
-  const std::size_t bytes = send.limit - send.offset;
-  if (clear.chunk_bytes == 0 || bytes / clear.chunk_bytes > ChunkClaims::most_chunks) {
-    fatal("rank %d wants a message of %zu bytes in chunks of %u", static_cast<int>(send.rank), bytes, clear.chunk_bytes);
-  }
-  send.shared.chunks = count_chunks(bytes, clear.chunk_bytes);
+  send.shared.chunks = count_chunks(send.limit - send.offset, clear.chunk_bytes);
 }
 
 void Engine::State::send_fin_of_chunks(const Request& request) {
@@ -186,9 +183,7 @@ void Engine::State::on_fin(Request* request, std::uint8_t flags) {
 
 void Engine::State::on_refuse(Request* receive, std::size_t offset) {
   statistics.count(Fallback::write_refused);
-  if (receive->way != Request::Way::write || offset > receive->stop) {
-    fatal("message of rank %d refuses what was not asked of it", static_cast<int>(receive->peer));
-  }
+  if (const char* fault = refusal_fault(*receive, offset)) fatal("rank %d %s", static_cast<int>(receive->peer), fault);
   receive->offset = offset;
   receive->shared.refused = true;
   if (receive->copying) return;  // run_help goes on from here

@@ -6,15 +6,20 @@
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
 #include "runtime/user_memory.hpp"
+#include "runtime/wire_check.hpp"
 
 namespace sluice {
 namespace {
+
+[[noreturn]] void damaged(Peer from, MessageKind kind, const char* fault) {
+  fatal("message of rank %d (kind %d) %s", static_cast<int>(from), static_cast<int>(kind), fault);
+}
 
 template <class T>
 T from_wire(Peer from, std::span<const std::byte> payload) {
   T value;
   if (payload.size() != sizeof value) {
-    fatal("message of rank %d is damaged: %zu bytes where %zu belong", static_cast<int>(from), payload.size(), sizeof value);
+    fatal("message of rank %d has %zu bytes where %zu belong", static_cast<int>(from), payload.size(), sizeof value);
   }
   std::memcpy(&value, payload.data(), sizeof value);
   return value;
@@ -59,13 +64,20 @@ void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival
   state.finish(receive);
 }
 
-void accept_announcement(Engine::State& state, Request* receive, const Arrival& arrival, std::uint8_t flags,
-                         std::uint64_t sender_request, std::uint64_t sender_address) {
+struct Announcement {
+  std::uint8_t flags = 0;
+  std::uint64_t sender_request = 0;
+  std::uint64_t sender_address = 0;
+  std::span<const std::byte> first_bytes;
+};
+
+void accept_announcement(Engine::State& state, Request* receive, const Arrival& arrival, const Announcement& announced) {
   note_arrival(*receive, arrival);
   receive->matched = true;
-  receive->rts_flags = flags;
-  receive->remote_request = sender_request;
-  receive->remote_address = sender_address;
+  receive->rts_flags = announced.flags;
+  receive->remote_request = announced.sender_request;
+  receive->remote_address = announced.sender_address;
+  if (!announced.first_bytes.empty()) state.deliver(*receive, announced.first_bytes);
   state.note_match(*receive);
   if (state.must_hold(receive->sequence)) {
     state.held.push_back({.what = Engine::State::Held::What::transfer, .operation = receive->sequence, .request = receive});
@@ -107,7 +119,8 @@ void Engine::State::consume(Request* receive, Message* message) {
   if (message->kind == MessageKind::eager) {
     accept_eager(*this, receive, arrival, message->payload(), message->sender_request);
   } else {
-    accept_announcement(*this, receive, arrival, message->flags, message->sender_request, message->sender_address);
+    accept_announcement(*this, receive, arrival,
+                        {message->flags, message->sender_request, message->sender_address, message->payload()});
   }
 }
 
@@ -119,15 +132,21 @@ Context& Engine::State::context_of(ContextId id) {
   return *(last_context = slot.get());
 }
 
+Context& Engine::State::context_for(Peer from, const MessageHeader& header) {
+  Context& context = context_of(static_cast<ContextId>(header.subject));
+  if (const char* fault = matching_fault(context, from, header, outgoing.size())) damaged(from, header.kind, fault);
+  return context;
+}
+
 void Engine::State::on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
   if (header.kind == MessageKind::eager) {
     std::uint64_t acknowledge = 0;
     if (header.flags & flag_synchronous) {
-      if (payload.size() < sizeof acknowledge) fatal("message of rank %d is damaged: too short", static_cast<int>(from));
+      if (payload.size() < sizeof acknowledge) damaged(from, header.kind, "is too short");
       payload = payload.first(payload.size() - sizeof acknowledge);
       std::memcpy(&acknowledge, payload.data() + payload.size(), sizeof acknowledge);
     }
-    Context& context = context_of(static_cast<ContextId>(header.subject));
+    Context& context = context_for(from, header);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
       accept_eager(*this, receive, {from, header.source, header.tag, payload.size()}, payload, acknowledge);
       return;
@@ -144,11 +163,13 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     return;
   }
   if (header.kind == MessageKind::rts) {
-    const auto rts = from_wire<ReadyToSend>(from, payload);
-    Context& context = context_of(static_cast<ContextId>(header.subject));
+    const auto rts = from_wire<ReadyToSend>(from, payload.first(std::min(payload.size(), sizeof(ReadyToSend))));
+    const auto first_bytes = payload.subspan(sizeof rts);
+    if (first_bytes.size() > rts.message_bytes) fatal("message of rank %d is damaged: too long", static_cast<int>(from));
+    Context& context = context_for(from, header);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
-      accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes}, header.flags, rts.sender_request,
-                          rts.sender_address);
+      accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes},
+                          {header.flags, rts.sender_request, rts.sender_address, first_bytes});
       return;
     }
     auto message = std::make_unique<Message>();
@@ -160,18 +181,22 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     message->message_bytes = rts.message_bytes;
     message->sender_request = rts.sender_request;
     message->sender_address = rts.sender_address;
+    message->keep(first_bytes);
     context.keep_unexpected(message.release());
     return;
   }
   on_reply(from, header, payload);
 }
 
-void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+Request* Engine::State::named_request(Peer from, const MessageHeader& header) {
   Request* request = pool.find(static_cast<RequestId>(header.subject));
-  if (!request || request->peer != from) {
-    fatal("message of rank %d (kind %d) names no operation of this process", static_cast<int>(from),
-          static_cast<int>(header.kind));
-  }
+  if (!request) damaged(from, header.kind, "names no operation of this process");
+  if (const char* fault = reply_fault(*request, from, header)) damaged(from, header.kind, fault);
+  return request;
+}
+
+void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+  Request* request = named_request(from, header);
   switch (header.kind) {
     case MessageKind::cts:
       on_clear_to_send(request, from_wire<ClearToSend>(from, payload));
@@ -180,6 +205,7 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       on_refuse(request, from_wire<Refusal>(from, payload).offset);
       return;
     case MessageKind::data:
+      if (payload.size() > request->stop - request->offset) damaged(from, header.kind, "brings more than was asked for");
       deliver(*request, payload);
       if (request->offset == request->stop) finish(request);
       return;
@@ -191,9 +217,50 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       return;
     case MessageKind::eager:
     case MessageKind::rts:
-      break;
+      break;  // reply_fault knows no such reply
   }
-  fatal("message of rank %d has the unknown kind %d", static_cast<int>(from), static_cast<int>(header.kind));
+}
+
+/// The receive that was posted for a message gets its bytes as if it had asked for them.
+MessageSink::Begun Engine::State::begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) {
+  const bool eager = header.kind == MessageKind::eager && header.flags == 0;
+  if (!eager && (header.kind != MessageKind::rts || head.size() < sizeof(ReadyToSend))) return {};
+  Context& context = context_for(from, header);
+  Request* receive = context.find_posted(header.source, header.tag);
+  const auto rts = eager ? ReadyToSend{header.payload_bytes} : from_wire<ReadyToSend>(from, head.first(sizeof(ReadyToSend)));
+  if (!receive || receive->has_gaps() || receive->bytes < rts.message_bytes) return {};
+  if (!eager && must_hold(receive->sequence)) return {};
+  const std::size_t data_at = eager ? 0 : sizeof rts;
+  if (header.payload_bytes - data_at > rts.message_bytes) damaged(from, header.kind, "brings more than it announces");
+  context.unpost(receive);
+  note_arrival(*receive, {from, header.source, header.tag, rts.message_bytes});
+  receive->matched = true;
+  receive->way = Request::Way::stream;
+  receive->rts_flags = header.flags;
+  receive->remote_request = rts.sender_request;
+  note_match(*receive);
+  const auto subject = static_cast<std::uint64_t>(receive->id);
+  if (!eager) begin_transfer(receive, header.payload_bytes - data_at);
+  return {subject, data_at};
+}
+
+/// Straight into the buffer, through its alias where it is under guard. Asked for every piece again, since a release may come
+/// between two of them.
+std::span<std::byte> Engine::State::place(Peer from, const MessageHeader& header, std::size_t most) {
+  Request* receive = named_request(from, header);
+  const std::size_t bytes = std::min(most, receive->stop - receive->offset);
+  if (bytes == 0) damaged(from, header.kind, "brings more than was asked for");
+  if (receive->has_gaps()) return {};
+  std::byte* const user = receive->data + receive->offset;
+  std::byte* const target =
+      receive->released ? arena->alias(reinterpret_cast<std::uintptr_t>(user)) : unguarded_address(user, bytes);
+  return target ? std::span(target, bytes) : std::span<std::byte>();
+}
+
+void Engine::State::on_placed(Peer from, const MessageHeader& header, std::size_t bytes) {
+  Request* receive = named_request(from, header);
+  receive->offset += bytes;
+  if (receive->offset == receive->stop) finish(receive);
 }
 
 void Engine::State::deliver(Request& receive, std::span<const std::byte> payload) {
@@ -220,7 +287,9 @@ void Engine::State::finish(Request* request) {
     request->progress_slot = Transport::no_slot;
     if (request->released) end_release(*request);
   } else {
+    if (request->released) end_release(*request);
     --pending_sends;
+    aside_bytes -= request->aside;
     if (request->detached && request->mode == SendMode::buffered) {
       --buffered_sends;
       buffered_bytes -= request->bytes;

@@ -1,7 +1,7 @@
-// Early release of blocked receives (ER section 2.2) and what it obliges to: causality, order, lazy counts (page-guard rules 1 to
-// 6, 14).
+// Early release of blocked receives (ER section 2.2) and sends, and what it obliges to: causality, order, lazy counts (page-guard
+// rules 1 to 6, 14).
 //
-// A blocked call first waits for as long as a release would cost; only then are its receives released, all that are still
+// A blocked call first waits for as long as a release would cost; only then are its operations released, all that are still
 // incomplete or none. So a wait that turns out short costs nothing, and one that turns out long loses at most that time twice.
 //
 // Causality: from the release of a receive whose message is not known until it is, sends, acknowledgements and clearances that
@@ -21,6 +21,8 @@ namespace {
 constexpr std::size_t smallest_release = 16 * 1024;
 /// What the sender's copy puts in place per microsecond, at least; decides whether the rest of a message is worth a release.
 constexpr std::size_t copy_bytes_per_us = 8000;
+/// The same for what comes through sockets: between two processes of one machine, hence more than any network brings.
+constexpr std::size_t stream_bytes_per_us = 4000;
 /// A span with more gaps than that is mostly other data, which would be touched.
 constexpr std::size_t most_span_per_byte = 8;
 /// Making an alias block, per page.
@@ -46,32 +48,65 @@ bool Engine::State::span_pays(const Request& receive, std::uint64_t waited_ns) c
   return span.size() <= most_span_per_byte * receive.bytes && waited_ns >= policy.cost_ns(PageRange::covering(span).size());
 }
 
+/// While the receiver has not come. Once it has, what is left to do is this process's own work, or done in a moment.
+bool Engine::State::may_release_send(const Request& send, std::uint64_t waited_ns) {
+  const auto no = [this](Fallback reason) {
+    statistics.count(reason);
+    return false;
+  };
+  if (!config.send_release || send.mode != SendMode::standard || send.bytes < smallest_release) return false;
+  if (concurrent_calls) return no(Fallback::concurrent_calls);
+  if (send.way != Request::Way::undecided) return no(Fallback::send_answered);
+  const ByteRange range = send.range();
+  if (!send.offered) {
+    if (waited_ns >= PageRange::covering(range).size() * migration_ns_per_page) history.earn(range);
+    return no(Fallback::send_not_offered);
+  }
+  if (!PageGuard::hears_writers()) return no(Fallback::foreign_handler);
+  return arena->is_live(range) || no(Fallback::not_eligible);
+}
+
 bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns) {
   const auto no = [this](Fallback reason) {
     statistics.count(reason);
     return false;
   };
-  if (receive.kind != Request::Kind::receive || receive.bytes < smallest_release) return false;
+  if (receive.is_send()) return may_release_send(receive, waited_ns);
+  if (receive.bytes < smallest_release) return false;
   if (receive.has_gaps() && (receive.matched || !span_pays(receive, waited_ns))) return no(Fallback::not_contiguous);
   const ByteRange range = receive.matched ? ByteRange::of(receive.data, receive.limit) : receive.range();
   const std::size_t pages = PageRange::covering(range).size();
   if (receive.matched) {
-    if (receive.way != Request::Way::write) return no(Fallback::other_copy);
-    const std::uint64_t rest_ns = missing_bytes(receive) * 1000 / copy_bytes_per_us;
+    const bool streamed = receive.way == Request::Way::stream && transport->streams_directly(receive.peer);
+    if (receive.way != Request::Way::write && !streamed) return no(Fallback::other_copy);
+    const std::uint64_t rest_ns = streamed ? (receive.stop - receive.offset) * 1000 / stream_bytes_per_us
+                                           : missing_bytes(receive) * 1000 / copy_bytes_per_us;
     if (rest_ns < 2 * policy.cost_ns(pages)) return no(Fallback::not_worth);
+    if (streamed) return can_be_block(receive, waited_ns);
   } else {
     if (receive.rank == any_source || receive.tag == any_tag) return no(Fallback::wildcard_unmatched);
     if (config.release == ReleaseMode::matched) return no(Fallback::mode_matched_only);
     if (concurrent_calls) return no(Fallback::concurrent_calls);
     if (receive.context->peer(receive.rank) == self) return false;
-    if (!transport->can_write(receive.context->peer(receive.rank))) return no(Fallback::other_copy);
-    if (!arena->is_live(range)) {
-      if (waited_ns < pages * migration_ns_per_page) return no(Fallback::not_worth);
-      held_signals::hold();
-      if (!migrate(range)) return no(Fallback::not_eligible);
-    }
+    const Peer sender = receive.context->peer(receive.rank);
+    if (!transport->can_write(sender) && !transport->streams_directly(sender)) return no(Fallback::other_copy);
+    return can_be_block(receive, waited_ns);
   }
   return true;
+}
+
+/// The receive's memory is an alias block, or has been waited for long enough to become one now.
+bool Engine::State::can_be_block(const Request& receive, std::uint64_t waited_ns) {
+  const ByteRange range = receive.matched ? ByteRange::of(receive.data, receive.limit) : receive.range();
+  if (arena->is_live(range)) return true;
+  if (waited_ns < PageRange::covering(range).size() * migration_ns_per_page) {
+    statistics.count(Fallback::not_worth);
+    return false;
+  }
+  held_signals::hold();
+  if (migrate(range)) return true;
+  statistics.count(Fallback::not_eligible);
+  return false;
 }
 
 bool Engine::State::migrate(ByteRange range) {
@@ -83,24 +118,18 @@ bool Engine::State::migrate(ByteRange range) {
   return arena->migrate(range) == Ineligible::none;
 }
 
-bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {
+bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns) {
   if (!guard || !arena->usable()) return false;
   if (host.outstanding && host.outstanding()) {
     statistics.count(Fallback::host_outstanding);
     return false;
   }
-  const auto pending = [](const Request* request) {
-    return request && !request->complete.load(std::memory_order_relaxed) && !request->released;
-  };
+  const auto pending = [](const Request* request) { return request && !request->may_return(); };
   for (const Request* request : requests) {
     if (pending(request) && !may_release(*request, waited_ns)) return false;
   }
   if (!guard->handler_installed()) {
     statistics.count(Fallback::foreign_handler);
-    return false;
-  }
-  if (!policy.allows(site)) {
-    statistics.count(Fallback::call_site_never_pays);
     return false;
   }
   // A copy that another thread has under way reads or writes pages by their own address: let it come to the end of its chunk.
@@ -110,7 +139,7 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     lock.lock();
   }
   for (Request* request : requests) {
-    if (pending(request) && !release(request)) {
+    if (pending(request) && !(request->is_send() ? release_send(request) : release(request))) {
       statistics.count(Fallback::guard_refused);
       return false;
     }
@@ -138,6 +167,23 @@ bool Engine::State::release(Request* receive) {
     receive->release_mark = operations;
     ++unmatched_releases;
   }
+  return true;
+}
+
+bool Engine::State::release_send(Request* send) {
+  const ByteRange range = send->range();
+  arena->note_release(range);
+  const lock_waiters::Closing closing(range);
+  if (!closing.permitted()) return false;
+  held_signals::hold();
+  send->guarded = guard->protect(range, 0, KeptOut::writers);
+  if (!send->guarded) return false;
+  arena->note_send(range, true);
+  send->alias = arena->alias(range.begin);
+  send->released = true;
+  send->released_at = now_ns();
+  released.push_back(send);
+  ++statistics.sends_released;
   return true;
 }
 
@@ -180,24 +226,35 @@ void Engine::State::let_go() {
   }
 }
 
-void Engine::State::end_release(Request& receive) {
+/// The protection, and what the copy takes longer without the help of a receiver that waits in its call (engine_cooperative.cpp).
+std::uint64_t Engine::State::price_of_release(const Request& request) const {
+  const std::uint64_t protection = policy.cost_ns(PageRange::covering(request.range()).size());
+  const bool could_help = !request.is_send() && request.way == Request::Way::write && can_read_from(request);
+  return protection + (could_help ? request.limit * 1000 / copy_bytes_per_us / 2 : 0);
+}
+
+void Engine::State::end_release(Request& request) {
   const std::uint64_t now = now_ns();
-  const std::uint64_t lasted = now - receive.released_at;
-  const std::uint64_t touched = PageGuard::first_touch_after(*receive.guarded);
-  guard->finish(receive.guarded);
-  receive.guarded = nullptr;
-  receive.released = false;
-  released.remove(&receive);
-  const std::uint64_t hidden = touched != 0 ? std::min(touched, lasted) : lasted;
-  const std::size_t pages = PageRange::covering(receive.range()).size();
-  if (hidden <= policy.cost_ns(pages)) ++statistics.touched_at_once;
-  statistics.blocked_ns += lasted;
-  policy.learn(receive.site, hidden, pages);
+  const std::uint64_t lasted = now - request.released_at;
+  const std::uint64_t touched = PageGuard::first_touch_after(*request.guarded);
+  const std::uint64_t closing = request.released_at - PageGuard::protected_at(*request.guarded);
+  guard->finish(request.guarded);
+  if (request.is_send()) arena->note_send(request.range(), false);
+  request.guarded = nullptr;
+  request.released = false;
+  released.remove(&request);
+  // Touches are counted from before the protection, which hides nothing.
+  std::uint64_t hidden = touched != 0 ? std::min(touched, lasted) : lasted;
+  if (touched != 0) hidden -= std::min(hidden, closing);
+  const std::uint64_t price = price_of_release(request);
+  (request.is_send() ? statistics.sends_touched_at_once : statistics.touched_at_once) += hidden <= price ? 1 : 0;
+  (request.is_send() ? statistics.sends_blocked_ns : statistics.blocked_ns) += lasted;
+  policy.learn(request.site, hidden, price);
 }
 
 void Engine::State::advance_releases() {
   for (Request* receive = released.first(); receive; receive = decltype(released)::next(receive)) {
-    if (receive->progress_slot != Transport::no_slot) {
+    if (!receive->is_send() && receive->progress_slot != Transport::no_slot) {
       receive->offset = std::min<std::size_t>(transport->progress(receive->progress_slot), receive->limit);
     }
     if (receive->offset != 0) guard->open(*receive->guarded, completed_prefix(*receive));
@@ -208,76 +265,8 @@ std::ptrdiff_t Engine::State::alias_distance(ByteRange block) const {
   return arena->alias(block.begin) - reinterpret_cast<std::byte*>(block.begin);
 }
 
-bool Engine::State::released_overlaps(ByteRange bytes) const {
-  for (const Request* receive = released.first(); receive; receive = decltype(released)::next(receive)) {
-    if (receive->range().overlaps(bytes)) return true;
-  }
-  return false;
-}
-
 // --- the engine's calls ------------------------------------------------------------------------------------------------
 
 bool Engine::released_by_this_thread() { return this_thread_released; }
-
-bool Engine::anything_released() { return PageGuard::active() != 0; }
-
-bool Engine::this_thread_is_inside() { return detail::engine_depth != 0; }
-
-void Engine::settle_all() {
-  Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
-  while (!state_->released.empty()) {
-    if (!state_->progress(lock)) waiter.step(lock);
-  }
-}
-
-void Engine::settle(ByteRange bytes) {
-  Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
-  while (state_->released_overlaps(bytes)) {
-    if (!state_->progress(lock)) waiter.step(lock);
-  }
-}
-
-void Engine::settle_without_host(ByteRange bytes) {
-  Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::fault_handler);
-  while (state_->released_overlaps(bytes)) {
-    if (!state_->progress(lock)) waiter.step(lock);
-  }
-}
-
-void Engine::settle_unknown() {
-  Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
-  while (state_->unmatched_releases != 0) {
-    if (!state_->progress(lock)) waiter.step(lock);
-  }
-}
-
-void Engine::make_private(ByteRange bytes) {
-  settle_without_host(bytes);
-  const Lock lock(state_->mutex);
-  if (state_->arena) state_->arena->privatize(bytes);
-}
-
-void Engine::discard(ByteRange bytes) {
-  const Lock lock(state_->mutex);
-  if (state_->arena) state_->arena->discard(bytes);
-}
-
-std::size_t Engine::resolve(std::uint64_t lazy_token) {
-  Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
-  for (;;) {
-    if (const auto bytes = state_->lazy_counts.find(lazy_token)) return *bytes;
-    if (!state_->progress(lock)) waiter.step(lock);
-  }
-}
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 // Order: a message to a peer goes out directly only when nothing is queued for that peer and nothing is held back; so messages of
 // one process to one peer enter the transport in the order of the calls (MPI's non-overtaking rule).
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/engine_state.hpp"
@@ -10,6 +11,9 @@
 
 namespace sluice {
 namespace {
+
+/// Below, one more copy costs less than a system call with several pieces.
+constexpr std::size_t least_direct_bytes = 4096;
 
 MessageHeader matching_header(const Request& send, MessageKind kind) {
   MessageHeader header;
@@ -30,17 +34,18 @@ MessageHeader eager_header(const Request& send) {
   return header;
 }
 
-void pack(const Request& send, std::byte* target) {
+/// The first bytes of the message.
+void pack(const Request& send, std::span<std::byte> target) {
   if (send.has_gaps()) {
-    LayoutCursor(send.layout_buffer).pack({target, send.bytes});
+    LayoutCursor(send.layout_buffer).pack(target);
   } else {
-    copy_from_user(target, send.data, send.bytes);
+    copy_from_user(target.data(), send.data, target.size());
   }
 }
 
 /// The part of a queued or direct eager message after its header.
 void fill_eager(const Request& send, std::byte* target) {
-  pack(send, target);
+  pack(send, {target, send.bytes});
   if (send.mode == SendMode::synchronous) std::memcpy(target + send.bytes, &send.id, sizeof send.id);
 }
 
@@ -48,7 +53,7 @@ void fill_eager(const Request& send, std::byte* target) {
 Request* copy_aside(Engine::State& state, Request& send) {
   Request* shadow = state.new_send(*send.context, send.rank, send.tag, SendMode::standard, send.site);
   shadow->owned = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
-  pack(send, shadow->owned.get());
+  pack(send, {shadow->owned.get(), send.bytes});
   shadow->data = shadow->owned.get();
   shadow->bytes = send.bytes;
   shadow->detached = true;
@@ -83,19 +88,29 @@ void Engine::State::commit(Peer to, const MessageHeader& header) {
   }
 }
 
+bool Engine::State::send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
+                                  std::size_t bytes) {
+  if (to == self || !transport->streams_directly(to)) return false;
+  const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
+  return source && transport->send(to, header, prefix, {source, bytes});
+}
+
 bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes) {
   const Peer peer = context.peer(to);
-  if (bytes > eager_limit || unmatched_releases != 0 || !outgoing[static_cast<std::size_t>(peer)].empty()) return false;
-  std::byte* room = reserve(peer, bytes);
-  if (!room) return false;
-  copy_from_user(room, data, bytes);
+  const auto index = static_cast<std::size_t>(peer);
+  if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return false;
   MessageHeader header;
   header.kind = MessageKind::eager;
   header.payload_bytes = static_cast<std::uint32_t>(bytes);
   header.subject = static_cast<std::uint64_t>(context.id());
   header.source = context.self();
   header.tag = tag;
-  commit(peer, header);
+  if (bytes < least_direct_bytes || !send_directly(peer, header, {}, data, bytes)) {
+    std::byte* room = reserve(peer, bytes);
+    if (!room) return false;
+    copy_from_user(room, data, bytes);
+    commit(peer, header);
+  }
   ++statistics.eager_sends;
   statistics.bytes_sent += bytes;
   return true;
@@ -103,7 +118,7 @@ bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const
 
 void Engine::State::start_send(Request* send) {
   statistics.bytes_sent += send->bytes;
-  ++(send->bytes <= eager_limit ? statistics.eager_sends : statistics.rendezvous_sends);
+  ++(is_eager(*send) ? statistics.eager_sends : statistics.rendezvous_sends);
   if (send->mode == SendMode::buffered) {
     Request* shadow = copy_aside(*this, *send);
     shadow->mode = SendMode::buffered;
@@ -117,7 +132,7 @@ void Engine::State::start_send(Request* send) {
     return;
   }
   ++statistics.held_sends;
-  if (send->mode == SendMode::standard && send->bytes <= eager_limit) {
+  if (send->mode == SendMode::standard && is_eager(*send)) {
     Request* shadow = copy_aside(*this, *send);
     finish(send);
     send = shadow;
@@ -126,12 +141,13 @@ void Engine::State::start_send(Request* send) {
 }
 
 void Engine::State::transmit(Request* send) {
-  if (send->bytes > eager_limit) {
+  if (!is_eager(*send)) {
     MessageHeader header = matching_header(*send, MessageKind::rts);
     ReadyToSend rts{send->bytes, static_cast<std::uint64_t>(send->id), 0};
     if (send->sender_waits) header.flags |= flag_sender_waits;
     const std::byte* address = nullptr;
     if (offers_block(*send)) {
+      send->offered = true;
       header.flags |= flag_block;
       address = send->data;
     } else if (!send->has_gaps() && (send->peer == self || !kernel_waits_for_pages())) {
@@ -141,7 +157,8 @@ void Engine::State::transmit(Request* send) {
       header.flags |= flag_contiguous;
       rts.sender_address = reinterpret_cast<std::uint64_t>(address);
     }
-    send_or_queue(send->peer, header, std::as_bytes(std::span(&rts, 1)));
+    announce(*send, header, rts);
+    send->expects = Request::Expects::clearance;
     return;
   }
   auto& queue = outgoing[static_cast<std::size_t>(send->peer)];
@@ -154,7 +171,29 @@ void Engine::State::transmit(Request* send) {
   }
   fill_eager(*send, room);
   commit(send->peer, header);
-  if (send->mode != SendMode::synchronous) finish(send);
+  eager_sent(send);
+}
+
+void Engine::State::eager_sent(Request* send) {
+  if (send->mode == SendMode::synchronous) {
+    send->expects = Request::Expects::acknowledgement;
+  } else {
+    finish(send);
+  }
+}
+
+void Engine::State::announce(const Request& send, MessageHeader header, const ReadyToSend& rts) {
+  const bool brings_bytes =
+      send.peer != self && transport->streams_directly(send.peer) && outgoing[static_cast<std::size_t>(send.peer)].empty();
+  const std::size_t first = brings_bytes ? std::min(send.bytes, transport->max_payload() - sizeof rts) : 0;
+  header.payload_bytes = static_cast<std::uint32_t>(sizeof rts + first);
+  const auto prefix = std::as_bytes(std::span(&rts, 1));
+  if (first != 0 && !send.has_gaps() && send_directly(send.peer, header, prefix, send.data, first)) return;
+  std::byte* room = first != 0 ? reserve(send.peer, sizeof rts + first) : nullptr;
+  if (!room) return send_or_queue(send.peer, header, prefix);
+  std::memcpy(room, &rts, sizeof rts);
+  pack(send, {room + sizeof rts, first});
+  commit(send.peer, header);
 }
 
 void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload) {
@@ -180,6 +219,7 @@ void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<
 }
 
 void Engine::State::on_room(Peer peer) {
+  streams_wait = false;
   auto& queue = outgoing[static_cast<std::size_t>(peer)];
   while (!queue.empty()) {
     const Queued message = queue.front();
@@ -193,7 +233,7 @@ void Engine::State::on_room(Peer peer) {
     commit(peer, message.header);
     queue.pop_front();
     --queued;
-    if (message.eager && message.eager->mode != SendMode::synchronous) finish(message.eager);
+    if (message.eager) eager_sent(message.eager);
   }
 }
 
@@ -240,6 +280,19 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
     send->layout_buffer = buffer;
   }
   send->bytes = buffer.bytes();
+  state_->start_send(send);
+  return send;
+}
+
+Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes,
+                            CallSite site) {
+  Lock lock(state_->mutex);
+  if (state_->send_at_once(context, to, tag, copy.get(), bytes)) return nullptr;
+  Inside inside(*state_, lock);
+  Request* send = state_->new_send(context, to, tag, SendMode::standard, site);
+  send->data = copy.get();
+  send->owned = std::move(copy);
+  send->bytes = bytes;
   state_->start_send(send);
   return send;
 }

@@ -1,5 +1,5 @@
 // The engine's inside. One file per concern implements it: engine_send, engine_receive, engine_transfer (rendezvous),
-// engine_wait, engine_release, engine_probe, helper_thread.
+// engine_wait, engine_release, engine_settle, engine_probe, helper_thread.
 //
 // Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
 // again; pointers to requests stay valid then only if the caller owns them.
@@ -40,6 +40,13 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// The hot path: a small contiguous message with nothing in its way. False: nothing was done.
   bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
   void transmit(Request* send);
+  void eager_sent(Request* send);
+  [[nodiscard]] bool is_eager(const Request& send) const {
+    return send.bytes <= eager_limits[static_cast<std::size_t>(send.peer)];
+  }
+  bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
+                     std::size_t bytes);
+  void announce(const Request& send, MessageHeader header, const ReadyToSend& rts);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
   void send_fin_of_chunks(const Request& request);
   void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
@@ -55,15 +62,27 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
   void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
   void deliver(Request& receive, std::span<const std::byte> payload);  // at receive.offset
+  Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
+  std::span<std::byte> place(Peer from, const MessageHeader& header, std::size_t most) override;
+  void on_placed(Peer from, const MessageHeader& header, std::size_t bytes) override;
+  /// The operation of this process that a message names.
+  Request* named_request(Peer from, const MessageHeader& header);
   void finish(Request* request);
   Outcome take(Request* request);
   Context& context_of(ContextId id);
-  void drop(Context* context);  // if it is retired and unused
+  Context& context_for(Peer from, const MessageHeader& header);  // of a message that its sender may send there
+  void drop(Context* context);                                   // if it is retired and unused
 
   // --- large messages (engine_transfer.cpp) -------------------------------------------------------------------------
-  void begin_transfer(Request* receive);
+  /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
+  void begin_transfer(Request* receive, std::size_t coming = 0);
   void on_clear_to_send(Request* send, const ClearToSend& clear);
+  /// Bytes of the message from `offset` on; how many.
+  static std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte> target);
   bool push_streams();
+  /// The next bytes of a stream, at most `most`; how many have left.
+  std::size_t push_directly(const Request& send, std::size_t most);
+  std::size_t push_copied(const Request& send, std::size_t most);
   bool run_copy(Lock& lock);
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);
@@ -109,21 +128,34 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void wait_a_little(unsigned attempt) override;
 
   // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
-  bool try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns);
+  bool try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);
   [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
   /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data
   /// of an old buffer would arrive in what lies there now (rule 12).
   bool migrate(ByteRange range);
   [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns);
+  [[nodiscard]] bool can_be_block(const Request& receive, std::uint64_t waited_ns);
+  [[nodiscard]] bool may_release_send(const Request& send, std::uint64_t waited_ns);
   bool release(Request* receive);
-  void end_release(Request& receive);
+  bool release_send(Request* send);
+  [[nodiscard]] std::uint64_t price_of_release(const Request& request) const;
+  void end_release(Request& request);
   void note_match(Request& receive);
   void advance_releases();
   [[nodiscard]] std::ptrdiff_t alias_distance(ByteRange block) const;
   /// An operation of that number began after the release of a receive whose message is still unknown (rule 1).
   [[nodiscard]] bool must_hold(std::uint64_t operation) const;
   void let_go();  // what need not be held back any longer
-  [[nodiscard]] bool released_overlaps(ByteRange bytes) const;
+  // ... and what waits for them (engine_settle.cpp)
+  [[nodiscard]] bool released_overlaps(ByteRange bytes, Access access) const;
+  void settle(ByteRange bytes, Access access, Waiter& waiter, Lock& lock);
+  /// Data of a released receive may come at any moment, without a message that tells it.
+  [[nodiscard]] bool data_is_moving() const;
+
+  // --- sends copied aside (engine_set_aside.cpp) --------------------------------------------------------------------
+  [[nodiscard]] bool may_set_aside(const Request& send, std::uint64_t waited_ns) const;
+  void set_aside(Request& send);
+  void set_aside(std::span<Request* const> requests, std::uint64_t waited_ns);
 
   // --- helper thread (helper_thread.cpp) ----------------------------------------------------------------------------
   void helper();
@@ -155,7 +187,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Config config;
   bool oversubscribed;
   bool concurrent_calls;
-  std::size_t eager_limit;
+  std::size_t eager_limit;                // smallest of those by peer
+  std::vector<std::size_t> eager_limits;  // by peer
 
   SelfTransport to_self;
   RequestPool pool;
@@ -166,6 +199,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   IntrusiveList<Request, &Request::work_link> copies;
   IntrusiveList<Request, &Request::work_link> helping;  // receives that take part in the sender's copy
   IntrusiveList<Request, &Request::work_link> streams;
+  bool streams_wait = false;    // none of them has room; on_room follows
   std::size_t busy_copies = 0;  // chunks being copied outside the lock
   std::size_t queued = 0;       // messages in `outgoing`
 
@@ -182,6 +216,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t pending_sends = 0;
   std::size_t buffered_sends = 0;
   std::size_t buffered_bytes = 0;
+  std::size_t aside_bytes = 0;
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t sleepers = 0;  // of those, asleep

@@ -22,6 +22,7 @@
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
 #include "runtime/user_memory.hpp"
+#include "runtime/wire_check.hpp"
 
 namespace sluice {
 namespace {
@@ -35,17 +36,17 @@ constexpr int stream_burst = 4;
 
 using Bounce = std::unique_ptr<std::byte[]>;
 
-std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte> target) {
+}  // namespace
+
+std::size_t Engine::State::pack_at(const Request& send, std::size_t offset, std::span<std::byte> target) {
   if (send.has_gaps()) {
     LayoutCursor cursor(send.layout_buffer);
     cursor.seek(offset);
     return cursor.pack(target);
   }
-  copy_from_user(target.data(), send.data + offset, target.size());
+  copy_from_user(target.data(), send.source() + offset, target.size());
   return target.size();
 }
-
-}  // namespace
 
 bool Engine::State::in_alias_block(ByteRange range) {
   if (!arena) return false;
@@ -62,15 +63,15 @@ bool Engine::State::offers_block(const Request& send) {
 
 bool Engine::State::can_read_from(const Request& receive) const {
   if ((receive.rts_flags & flag_contiguous) == 0) return false;
-  if (receive.peer == self || (transport->can_read(receive.peer) && !kernel_waits_for_pages())) return true;
-  return (receive.rts_flags & flag_block) != 0 && transport->can_read_blocks(receive.peer);
+  if ((receive.rts_flags & flag_block) != 0) return transport->can_read_blocks(receive.peer);
+  return receive.peer == self || (transport->can_read(receive.peer) && !kernel_waits_for_pages());
 }
 
-void Engine::State::begin_transfer(Request* receive) {
+void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   receive->matched = true;
-  if (receive->offset == receive->stop) {
+  if (receive->offset + coming == receive->stop) {
     send_control(receive->peer, MessageKind::fin, receive->remote_request);
-    finish(receive);
+    if (coming == 0) finish(receive);
     return;
   }
   using Way = Request::Way;
@@ -91,7 +92,7 @@ void Engine::State::begin_transfer(Request* receive) {
   ClearToSend clear;
   clear.receiver_request = static_cast<std::uint64_t>(receive->id);
   clear.remote_address = reinterpret_cast<std::uint64_t>(receive->data);
-  clear.offset = receive->offset;
+  clear.offset = receive->offset + coming;
   clear.limit = receive->stop;
   clear.delivery = receive->way == Way::write ? Delivery::write : Delivery::stream;
   clear.progress_slot = receive->progress_slot;
@@ -101,12 +102,12 @@ void Engine::State::begin_transfer(Request* receive) {
 }
 
 void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
-  // Of a delivery in which the receiver was faster with all chunks, but could not read the last.
-  if (send->work_link.linked && send->way == Request::Way::write) copies.remove(send);
-  if (clear.limit > send->bytes || clear.offset > clear.limit || send->copying || send->work_link.linked) {
-    fatal("rank %d asks for bytes %zu to %zu of a message of %zu bytes", static_cast<int>(send->rank),
+  if (const char* fault = clearance_fault(*send, clear)) {
+    fatal("rank %d %s: bytes %zu to %zu of a message of %zu bytes", static_cast<int>(send->peer), fault,
           static_cast<std::size_t>(clear.offset), static_cast<std::size_t>(clear.limit), send->bytes);
   }
+  // Of a delivery in which the receiver was faster with all chunks, but could not read the last.
+  if (send->work_link.linked) copies.remove(send);
   send->remote_request = clear.receiver_request;
   send->remote_address = clear.remote_address;
   send->offset = clear.offset;
@@ -119,25 +120,49 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
   } else {
     send->way = Request::Way::stream;
     streams.push_back(send);
+    streams_wait = false;
   }
 }
 
+std::size_t Engine::State::push_copied(const Request& send, std::size_t most) {
+  const std::size_t room = send.peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload());
+  const std::size_t bytes = std::min(room, most);
+  std::byte* target = reserve(send.peer, bytes);
+  if (!target) return 0;
+  pack_at(send, send.offset, {target, bytes});
+  MessageHeader header;
+  header.kind = MessageKind::data;
+  header.payload_bytes = static_cast<std::uint32_t>(bytes);
+  header.subject = send.remote_request;
+  commit(send.peer, header);
+  return bytes;
+}
+
+/// Under the lock, so that nothing comes under guard while the kernel reads.
+std::size_t Engine::State::push_directly(const Request& send, std::size_t most) {
+  std::size_t bytes = std::min(most, most_chunk_bytes);
+  const std::byte* source = send.has_gaps() ? nullptr : unguarded_address(send.data + send.offset, bytes);
+  Bounce bounce;
+  if (!source) {
+    bytes = std::min(bytes, bounce_bytes);
+    bounce = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    pack_at(send, send.offset, {bounce.get(), bytes});
+    source = bounce.get();
+  }
+  return transport->stream(send.peer, send.remote_request, {source, bytes});
+}
+
 bool Engine::State::push_streams() {
+  if (streams_wait) return false;
   bool moved = false;
   Request* next = nullptr;
   for (Request* send = streams.first(); send; send = next) {
     next = decltype(streams)::next(send);
     for (int burst = 0; burst < stream_burst && send->offset < send->limit; ++burst) {
-      const std::size_t room = send->peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload());
-      const std::size_t bytes = std::min(room, send->limit - send->offset);
-      std::byte* target = reserve(send->peer, bytes);
-      if (!target) break;
-      pack_at(*send, send->offset, {target, bytes});
-      MessageHeader header;
-      header.kind = MessageKind::data;
-      header.payload_bytes = static_cast<std::uint32_t>(bytes);
-      header.subject = send->remote_request;
-      commit(send->peer, header);
+      const bool directly = send->peer != self && transport->streams_directly(send->peer);
+      const std::size_t left = send->limit - send->offset;
+      const std::size_t bytes = directly ? push_directly(*send, left) : push_copied(*send, left);
+      if (bytes == 0) break;
       send->offset += bytes;
       moved = true;
     }
@@ -146,6 +171,7 @@ bool Engine::State::push_streams() {
       finish(send);
     }
   }
+  streams_wait = !moved && !streams.empty();
   return moved;
 }
 
@@ -188,7 +214,11 @@ bool Engine::State::write_piece(Lock& lock, Request* send, std::size_t most) {
   const std::byte* source = nullptr;
   std::size_t bytes = most;
   Bounce bounce;
-  if (!send->has_gaps()) source = unguarded_address(send->data + send->offset, bytes);
+  if (send->alias) {
+    source = send->alias + send->offset;
+  } else if (!send->has_gaps()) {
+    source = unguarded_address(send->data + send->offset, bytes);
+  }
   if (!source) {
     bytes = std::min(bytes, bounce_bytes);
     bounce = std::make_unique_for_overwrite<std::byte[]>(bounce_bytes);
@@ -203,12 +233,11 @@ bool Engine::State::write_piece(Lock& lock, Request* send, std::size_t most) {
   return written;
 }
 
-/// Out of the sender's memory file if it offered its block, otherwise by cross-memory attach.
+/// Out of the sender's memory file if it offered its block, otherwise by cross-memory attach. What was offered as a block is
+/// never read by its address: the sender may have released it, and something else may be there.
 std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std::span<std::byte> target) const {
   const std::uint64_t source = receive.remote_address + offset;
-  if ((receive.rts_flags & flag_block) == 0 || !transport->can_read_blocks(receive.peer)) {
-    return transport->read(receive.peer, source, target);
-  }
+  if ((receive.rts_flags & flag_block) == 0) return transport->read(receive.peer, source, target);
   return transport->read_block(receive.peer, source, target) ? target.size() : 0;
 }
 

@@ -67,7 +67,8 @@ void Engine::State::set_attention(Attention level) {
 
 Attention Engine::State::needed_attention() const {
   if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
-  const bool outstanding = host_call || large_receives != 0 || pending_sends != 0 || queued != 0 || !released.empty();
+  const bool outstanding = host_call || large_receives != 0 || pending_sends != 0 || queued != 0 || !released.empty() ||
+                           (transport && transport->holds_output());
   return outstanding ? Attention::rendezvous : Attention::none;
 }
 
@@ -107,11 +108,11 @@ void Engine::State::arm(Lock& lock) {
     progress(lock);
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
-  if (!copies.empty() || !streams.empty() || transport->pending()) transport->wake_helper();
+  if (!copies.empty() || (!streams.empty() && !streams_wait) || transport->pending()) transport->wake_helper();
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
-  ++sleepers;
+  if (sleepers++ == 0 && transport) transport->forget_pokes();
   set_attention(Attention::sleeper);
   const bool something = (transport && transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
   if (!something) {
@@ -128,12 +129,11 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
 }
 
 void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, CallSite site) {
-  const auto open = [](const Request* request) {
-    return request && !request->complete.load(std::memory_order_relaxed) && !request->released;
-  };
+  const auto open = [](const Request* request) { return request && !request->may_return(); };
   Waiter waiter(*this, Waiter::Who::application);
   std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
   std::size_t first_open = 0;
+  bool asked = false;  // of the call site, once a call
   for (;;) {
     while (first_open < requests.size() && !open(requests[first_open])) ++first_open;
     if (first_open == requests.size()) break;
@@ -141,7 +141,14 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     waiter.step(lock, next_try);
     if (waiter.waited_ns() < next_try || config.release == ReleaseMode::off) continue;
     next_try = 2 * waiter.waited_ns();
-    if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
+    if (!asked && !policy.allows(site)) {
+      statistics.count(Fallback::call_site_never_pays);
+      next_try = ~std::uint64_t{0};
+      continue;
+    }
+    asked = true;
+    set_aside(requests.subspan(first_open), waiter.waited_ns());
+    if (try_release(lock, requests.subspan(first_open), waiter.waited_ns())) break;
   }
   statistics.waited_ns += waiter.waited_ns();
 }
@@ -159,7 +166,7 @@ void Engine::State::wait_a_little(unsigned attempt) {
     }
     return;
   }
-  sleep(lock, unmatched_releases == 0 ? fault_sleep_moving : fault_sleep_unknown);
+  sleep(lock, data_is_moving() ? fault_sleep_moving : fault_sleep_unknown);
 }
 
 void Engine::State::idle_call(Lock& lock) {
@@ -284,7 +291,8 @@ void Engine::drain() {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
-  while (state_->pending_sends != 0 || state_->queued != 0) {
+  const Transport* transport = state_->transport;
+  while (state_->pending_sends != 0 || state_->queued != 0 || (transport && transport->holds_output())) {
     if (!state_->progress(lock)) waiter.step(lock);
   }
 }

@@ -17,7 +17,9 @@ void Engine::State::helper() {
     Lock lock(mutex);
     if (stopping.load(std::memory_order_relaxed)) return;
     ++statistics.helper_wakeups;
+    transport->attend();
     check_vanished(lock);
+    if (sleepers != 0) transport->poke();  // where the helper thread hears for those that sleep
     // An application thread that comes in takes over; copies under way are brought to an end all the same.
     while (inside == 0 || (!oversubscribed && !copies.empty())) {
       const bool moved = progress(lock);
@@ -36,8 +38,7 @@ void Engine::State::check_vanished(Lock& lock) {
   const Peer gone = transport->vanished();
   const bool concerned = inside != 0 || pending_sends != 0 || large_receives != 0 || !released.empty();
   if (static_cast<int>(gone) < 0 || !concerned || ending.exchange(true, std::memory_order_relaxed)) return;
-  report("peer rank %d vanished (its process ended without MPI_Finalize) while operations of this process were pending",
-         static_cast<int>(gone));
+  report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone), transport->cause());
   lock.unlock();
   ::sleep(patience_s);
   end_process();

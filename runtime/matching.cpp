@@ -15,6 +15,7 @@ void Message::keep(std::span<const std::byte> payload) {
   if (payload.empty()) return;
   payload_ = std::make_unique_for_overwrite<std::byte[]>(payload.size());
   std::memcpy(payload_.get(), payload.data(), payload.size());
+  payload_bytes_ = payload.size();
 }
 
 void Context::become(std::vector<Peer> group, Rank self) {
@@ -23,6 +24,11 @@ void Context::become(std::vector<Peer> group, Rank self) {
 }
 
 bool Context::contains(Peer peer) const { return std::find(group_.begin(), group_.end(), peer) != group_.end(); }
+
+bool Context::accepts(Peer peer, Rank rank) const {
+  const auto index = static_cast<std::size_t>(rank);
+  return group_.empty() || (index < group_.size() && group_[index] == peer);
+}
 
 Context::Source& Context::source(Rank rank) {
   const auto index = static_cast<std::size_t>(rank);
@@ -38,7 +44,7 @@ void Context::unpost(Request* receive) {
   (receive->rank == any_source ? posted_any_ : source(receive->rank).posted).remove(receive);
 }
 
-Request* Context::match_posted(Rank from, Tag tag) {
+Request* Context::find_posted(Rank from, Tag tag) {
   const auto first_accepting = [tag](const Posted& list) {
     Request* candidate = list.first();
     while (candidate && !tag_accepts(candidate->tag, tag)) candidate = Posted::next(candidate);
@@ -46,12 +52,13 @@ Request* Context::match_posted(Rank from, Tag tag) {
   };
   Request* named = first_accepting(source(from).posted);
   Request* any = first_accepting(posted_any_);
-  if (named && (!any || named->sequence < any->sequence)) {
-    source(from).posted.remove(named);
-    return named;
-  }
-  if (any) posted_any_.remove(any);
-  return any;
+  return named && (!any || named->sequence < any->sequence) ? named : any;
+}
+
+Request* Context::match_posted(Rank from, Tag tag) {
+  Request* receive = find_posted(from, tag);
+  if (receive) unpost(receive);
+  return receive;
 }
 
 void Context::keep_unexpected(Message* message) {
@@ -70,6 +77,12 @@ Message* Context::find_unexpected(Rank from, Tag tag) const {
   if (index >= sources_.size()) return nullptr;
   Message* message = sources_[index].unexpected.first();
   while (message && !tag_accepts(tag, message->tag)) message = BySource::next(message);
+  return message;
+}
+
+const Message* Context::find_stranger() const {
+  const Message* message = arrivals_.first();
+  while (message && accepts(message->from, message->source)) message = ByArrival::next(message);
   return message;
 }
 

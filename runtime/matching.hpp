@@ -18,7 +18,8 @@
 
 namespace sluice {
 
-/// A message that came before its receive: an eager one with its bytes, or the announcement of a large one.
+/// A message that came before its receive: an eager one with its bytes, or the announcement of a large one with
+/// the bytes that it brought along.
 class Message {
  public:
   Context* context = nullptr;
@@ -33,11 +34,12 @@ class Message {
   ListLink<Message> source_link;
   ListLink<Message> arrival_link;
 
-  [[nodiscard]] std::span<const std::byte> payload() const { return {payload_.get(), payload_ ? message_bytes : 0}; }
+  [[nodiscard]] std::span<const std::byte> payload() const { return {payload_.get(), payload_bytes_}; }
   void keep(std::span<const std::byte> payload);
 
  private:
   std::unique_ptr<std::byte[]> payload_;
+  std::size_t payload_bytes_ = 0;
 };
 
 class Context {
@@ -48,18 +50,23 @@ class Context {
   [[nodiscard]] Rank self() const { return self_; }
   [[nodiscard]] Peer peer(Rank rank) const { return group_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool contains(Peer peer) const;
+  /// Whether `rank` is a rank of `peer`, as far as that is known: a context that has no group yet accepts everybody.
+  [[nodiscard]] bool accepts(Peer peer, Rank rank) const;
   void become(std::vector<Peer> group, Rank self);
 
   /// `receive->sequence` grows with every call.
   void post(Request* receive);
   void unpost(Request* receive);
-  /// Takes the first posted receive that accepts the message.
+  /// The first posted receive that accepts the message; `match_posted` takes it.
+  [[nodiscard]] Request* find_posted(Rank source, Tag tag);
   Request* match_posted(Rank source, Tag tag);
 
   void keep_unexpected(Message* message);
   /// The first message that (source, tag), possibly wildcards, accepts; stays in its lists.
   [[nodiscard]] Message* find_unexpected(Rank source, Tag tag) const;
   void remove_unexpected(Message* message);
+  /// A message that came before the group was known, and is of none of its members; nullptr when all are.
+  [[nodiscard]] const Message* find_stranger() const;
 
   std::size_t operations = 0;  // requests that refer to this context
   bool retired = false;

@@ -4,7 +4,7 @@
 // the request object *at the process that receives the message*, which it handed out earlier in the exchange.
 //
 //   eager   sender → receiver   matching   payload: the message
-//   rts     sender → receiver   matching   payload: ReadyToSend
+//   rts     sender → receiver   matching   payload: ReadyToSend, then the first bytes of the message where the transport streams
 //   cts     receiver → sender   request    payload: ClearToSend; how and where the sender is to deliver
 //   refuse  sender → receiver   request    payload: Refusal; that way is not possible, choose another
 //   data    sender → receiver   request    payload: the next bytes in order (copy-in/copy-out stream)

@@ -1,5 +1,7 @@
 #include "runtime/page_guard.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <mutex>
@@ -22,6 +24,8 @@ namespace {
 
 /// How long the application's signals may be kept waiting by a thread that waits for a page.
 constexpr std::uint64_t signal_latency_ns = 1'000'000;
+/// A change of protection splits one mapping in three at most.
+constexpr std::size_t mappings_per_protection = 2;
 
 /// The fault that this thread tried again last. In the static TLS block: the handler must not allocate it.
 struct Retry {
@@ -47,10 +51,13 @@ struct PageGuard::State final : fault_signal::Answerer, TouchAnswerer {
   std::unique_ptr<GuardMechanism> mechanism;  // its threads call back: first to go
 
   void make_mechanism(GuardEngine engine);
-  bool is_closed(PageRange pages) const;
-  void note_touch(std::uintptr_t page);
+  bool is_closed(PageRange pages, Access access) const;
+  void note_touch(std::uintptr_t page, Access access);
   bool advance(Guarded& guarded, std::uintptr_t first);
   bool open_free(PageRange pages, const Guarded* except);
+  bool open_run(PageRange pages);
+  bool admit_writers(PageRange pages, const Guarded* except);
+  bool set_protection(PageRange pages, int protection);
 
   // Touches that raise SIGSEGV.
   bool answer(const fault_signal::Fault& fault) override;
@@ -58,7 +65,7 @@ struct PageGuard::State final : fault_signal::Answerer, TouchAnswerer {
 
   // Touches that userfaultfd tells.
   bool answer_touch(std::uintptr_t page) override;
-  [[nodiscard]] bool is_closed_page(std::uintptr_t page) const override { return is_closed({page, page + 1}); }
+  [[nodiscard]] bool is_closed_page(std::uintptr_t page) const override { return is_closed({page, page + 1}, Access::read); }
   void progress(unsigned attempt) override { waiter.wait_a_little(attempt); }
   void note_wait(std::uint64_t ns) override { nanoseconds_waited.fetch_add(ns, std::memory_order_relaxed); }
   void map_free(PageRange pages) override;
@@ -100,6 +107,8 @@ GuardEngine PageGuard::engine() const {
 
 bool PageGuard::handler_installed() const { return state_->mechanism->hears_touches(); }
 
+bool PageGuard::hears_writers() { return fault_signal::installed(); }
+
 bool PageGuard::kernel_waits() const { return state_->mechanism->kernel_waits(); }
 
 void PageGuard::abandon() { state_->mechanism->abandon(); }
@@ -108,7 +117,17 @@ std::uint64_t PageGuard::first_touch_after(const Guarded& guarded) {
   return guarded.touched_after.load(std::memory_order_relaxed);
 }
 
-bool PageGuard::covers(ByteRange bytes) const { return active() != 0 && state_->is_closed(PageRange::covering(bytes)); }
+std::uint64_t PageGuard::protected_at(const Guarded& guarded) { return guarded.protected_at; }
+
+void PageGuard::note_touch(Guarded& guarded) {
+  std::uint64_t never = 0;
+  const std::uint64_t after = std::max<std::uint64_t>(now_ns() - guarded.protected_at, 1);
+  guarded.touched_after.compare_exchange_strong(never, after, std::memory_order_relaxed);
+}
+
+bool PageGuard::covers(ByteRange bytes) const {
+  return active() != 0 && state_->is_closed(PageRange::covering(bytes), Access::write);
+}
 
 PageGuard::Statistics PageGuard::statistics() const {
   const std::lock_guard lock(state_->protection_lock);
@@ -118,10 +137,12 @@ PageGuard::Statistics PageGuard::statistics() const {
 
 // --- closing and opening ----------------------------------------------------------------------------------------------
 
-Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed) {
+Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed, KeptOut kept_out) {
   State& state = *state_;
   const std::lock_guard lock(state.protection_lock);
-  const bool fits = !state.arena || state.arena->has_budget(state.mechanism->mappings_per_release() * (active() + 1));
+  const bool for_writers = kept_out == KeptOut::writers;
+  const std::size_t mappings = for_writers ? mappings_per_protection : state.mechanism->mappings_per_release();
+  const bool fits = !state.arena || state.arena->has_budget(mappings * (active() + 1));
   Guarded* guarded = fits ? state.slots.take() : nullptr;
   if (!guarded) {
     ++state.refused;
@@ -131,14 +152,15 @@ Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed) {
   guarded->buffer = buffer;
   guarded->protected_at = now_ns();
   guarded->touched_after.store(0, std::memory_order_relaxed);
+  guarded->kept_out.store(kept_out, std::memory_order_relaxed);
   guarded->first.store(pages.begin, std::memory_order_release);
   guarded->last.store(pages.end, std::memory_order_release);
   detail::guarded_releases.fetch_add(1, std::memory_order_relaxed);
-  const bool closed = pages.empty() || state.mechanism->close(pages);
+  const bool closed = pages.empty() || (for_writers ? state.set_protection(pages, PROT_READ) : state.mechanism->close(pages));
   alias_gate::note_change();
   if (!closed) {
     // A part may have been closed before the kernel ran out of mappings.
-    if (!state.advance(*guarded, pages.end)) fatal("cannot undo the protection of a receive buffer (errno %d)", errno);
+    if (!state.advance(*guarded, pages.end)) fatal("cannot undo the protection of a buffer (errno %d)", errno);
     detail::guarded_releases.fetch_sub(1, std::memory_order_relaxed);
     state.slots.give_back(*guarded);
     ++state.refused;
@@ -162,7 +184,7 @@ void PageGuard::finish(Guarded* guarded) {
   const std::lock_guard lock(state_->protection_lock);
   const PageRange closed = guarded->closed();
   if (!closed.empty() && !state_->advance(*guarded, closed.end)) {
-    fatal("cannot open %zu pages of a complete receive buffer (errno %d)", closed.size(), errno);
+    fatal("cannot open %zu pages of a complete message (errno %d)", closed.size(), errno);
   }
   detail::guarded_releases.fetch_sub(1, std::memory_order_relaxed);
   state_->slots.give_back(*guarded);
@@ -172,50 +194,57 @@ void PageGuard::finish(Guarded* guarded) {
 bool PageGuard::State::advance(Guarded& guarded, std::uintptr_t first) {
   const PageRange all{guarded.first.load(std::memory_order_relaxed), first};
   if (all.empty()) return true;
-  if (!open_free(all, &guarded)) return false;
+  if (!(guarded.keeps_out(KeptOut::writers) ? admit_writers(all, &guarded) : open_free(all, &guarded))) return false;
   guarded.first.store(first, std::memory_order_release);
   return true;
 }
 
-/// Opens those of `pages` that no release but `except` holds.
+/// Opens those of `pages` that no receive but `except` holds.
 bool PageGuard::State::open_free(PageRange pages, const Guarded* except) {
-  for (PageRange rest = pages; !rest.empty();) {
-    PageRange held{rest.end, rest.end};  // the next stretch that stays closed
-    slots.any_overlapping(rest, [&](Guarded& other) {
-      const PageRange closed = other.closed();
-      if (&other != except && closed.begin < held.begin) held = closed;
-      return false;
-    });
-    const PageRange run{rest.begin, std::max(rest.begin, held.begin)};
-    if (!run.empty() && !mechanism->open(run)) return false;
-    rest.begin = held.end;
-  }
-  return true;
+  return slots.for_each_run(pages, KeptOut::everybody, except, [&](PageRange run, bool held) { return held || open_run(run); });
+}
+
+bool PageGuard::State::open_run(PageRange pages) {
+  if (!mechanism->closes_by_protection()) return mechanism->open(pages, Access::write);
+  return slots.for_each_run(pages, KeptOut::writers, nullptr,
+                            [&](PageRange run, bool sent) { return mechanism->open(run, sent ? Access::read : Access::write); });
+}
+
+/// Lets writers into those of `pages` that no send but `except` holds.
+bool PageGuard::State::admit_writers(PageRange pages, const Guarded* except) {
+  return slots.for_each_run(pages, KeptOut::writers, except,
+                            [&](PageRange run, bool held) { return held || set_protection(run, PROT_READ | PROT_WRITE); });
+}
+
+/// Where protection is what keeps a page closed, it stays so.
+bool PageGuard::State::set_protection(PageRange pages, int protection) {
+  if (!mechanism->closes_by_protection()) return set_protection_in_place(arena, pages, protection);
+  return slots.for_each_run(pages, KeptOut::everybody, nullptr, [&](PageRange run, bool closed) {
+    return closed || set_protection_in_place(arena, run, protection);
+  });
 }
 
 // --- faults -----------------------------------------------------------------------------------------------------------
 
-bool PageGuard::State::is_closed(PageRange pages) const {
-  return slots.any_overlapping(pages, [](Guarded&) { return true; });
+bool PageGuard::State::is_closed(PageRange pages, Access access) const {
+  return slots.any_overlapping(pages, [access](Guarded& guarded) { return guarded.keeps_from(access); });
 }
 
-void PageGuard::State::note_touch(std::uintptr_t page) {
+void PageGuard::State::note_touch(std::uintptr_t page, Access access) {
   faults.fetch_add(1, std::memory_order_relaxed);
-  slots.any_overlapping({page, page + 1}, [](Guarded& guarded) {
-    std::uint64_t never = 0;
-    const std::uint64_t after = std::max<std::uint64_t>(now_ns() - guarded.protected_at, 1);
-    guarded.touched_after.compare_exchange_strong(never, after, std::memory_order_relaxed);
+  slots.any_overlapping({page, page + 1}, [access](Guarded& guarded) {
+    if (guarded.keeps_from(access)) PageGuard::note_touch(guarded);
     return false;
   });
 }
 
 void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
   const PageRange page{fault.address / page_bytes, fault.address / page_bytes + 1};
-  note_touch(page.begin);
+  note_touch(page.begin, fault.access);
   const std::uint64_t start = now_ns();
   std::uint64_t window = start;
   std::uint64_t now = start;
-  for (unsigned attempt = 0; is_closed(page); ++attempt) {
+  for (unsigned attempt = 0; is_closed(page, fault.access); ++attempt) {
     waiter.wait_a_little(attempt);
     now = now_ns();
     if (now - window < signal_latency_ns) continue;
@@ -229,10 +258,10 @@ void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
 bool PageGuard::State::answer_touch(std::uintptr_t page) {
   const std::lock_guard lock(protection_lock);
   if (is_closed_page(page)) {
-    note_touch(page);
+    note_touch(page, Access::read);
     return false;
   }
-  mechanism->open({page, page + 1});
+  mechanism->open({page, page + 1}, Access::write);
   return true;
 }
 
@@ -248,7 +277,7 @@ bool PageGuard::State::answer(const fault_signal::Fault& fault) {
   const std::uintptr_t page = fault.address / page_bytes;
   for (;;) {
     const std::uint64_t generation = alias_gate::generation();
-    if (is_closed({page, page + 1})) {
+    if (is_closed({page, page + 1}, fault.access)) {
       wait_for(fault);
       return true;
     }

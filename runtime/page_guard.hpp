@@ -1,5 +1,6 @@
-// Page guard: whoever touches a page of a released receive that is not complete waits until it is. Design section 6; ER
-// sections 2.2 and 2.3. How pages are closed is a GuardMechanism's business: mprotect or userfaultfd.
+// Page guard: whoever touches a page of a released receive that is not complete waits until it is, and so does whoever writes to
+// a page of a released send. Design section 6; ER sections 2.2 and 2.3. How the pages of receives are closed is a
+// GuardMechanism's business: mprotect or userfaultfd. Those of sends are PROT_READ with either.
 //
 // A release covers the pages of one receive buffer. Pages are opened from the front, in runs, as the completed prefix of
 // the message grows; one protection change per run. Head and tail pages may belong to several releases and carry a
@@ -40,7 +41,10 @@ class FaultWaiter {
   ~FaultWaiter() = default;
 };
 
-/// One released receive; owned by the guard, named by its address.
+/// Whom a release keeps away from its pages: everybody from what is not received yet, writers from what is not sent yet.
+enum class KeptOut : std::uint8_t { everybody, writers };
+
+/// One release; owned by the guard, named by its address.
 struct Guarded;
 
 class PageGuard {
@@ -62,13 +66,16 @@ class PageGuard {
   /// Touches still reach this guard: with mprotect, the SIGSEGV handler is still its own. Asked before every release.
   [[nodiscard]] bool handler_installed() const;
 
+  /// Writes to PROT_READ pages reach this guard. Asked before every release of a send.
+  [[nodiscard]] static bool hears_writers();
+
   /// System calls that touch a closed page wait; otherwise they fail with EFAULT.
   [[nodiscard]] bool kernel_waits() const;
 
   /// Protects the pages of `buffer` that lie beyond its first `completed` bytes.
   /// nullptr when the kernel refuses or too many are protected; then nothing is protected.
   /// A page that is partly complete counts as incomplete.
-  Guarded* protect(ByteRange buffer, std::size_t completed);
+  Guarded* protect(ByteRange buffer, std::size_t completed, KeptOut kept_out = KeptOut::everybody);
 
   /// The first `completed` bytes of the release's buffer are in place: opens their pages. [any thread]
   void open(Guarded& guarded, std::size_t completed);
@@ -76,13 +83,18 @@ class PageGuard {
   /// Everything is in place (or will never be): opens the rest and forgets the release. [any thread]
   void finish(Guarded* guarded);
 
-  /// When the first thread touched one of its missing pages, in nanoseconds after protect; 0 when none did (yet).
+  /// The application cannot go on without what is released there.
+  static void note_touch(Guarded& guarded);
+  /// When the first thread touched one of its closed pages, in nanoseconds after protect; 0 when none did (yet).
   [[nodiscard]] static std::uint64_t first_touch_after(const Guarded& guarded);
+
+  /// When protect began, by now_ns().
+  [[nodiscard]] static std::uint64_t protected_at(const Guarded& guarded);
 
   /// Number of releases under guard. One relaxed load. [any thread]
   [[nodiscard]] static std::size_t active() { return detail::guarded_releases.load(std::memory_order_relaxed); }
 
-  /// Some page of `bytes` is under guard. [any thread]
+  /// Some page of `bytes` is under guard, of a receive or a send. [any thread]
   [[nodiscard]] bool covers(ByteRange bytes) const;
 
   /// In a child of a fork: the guard's threads and what they answer are the parent's. Nothing else may be called afterwards.

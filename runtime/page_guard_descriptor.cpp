@@ -17,19 +17,19 @@ namespace {
 constexpr int flags = O_CLOEXEC | O_NONBLOCK;
 
 struct Opened {
-  AliasDescriptor descriptor;
+  Descriptor descriptor;
   bool kernel_faults = true;
 };
 
 /// The call that needs privilege (CAP_SYS_PTRACE or vm.unprivileged_userfaultfd), the device whose permissions decide, and
 /// what everybody may have.
 Opened open_descriptor() {
-  if (const long fd = syscall(SYS_userfaultfd, flags); fd >= 0) return {AliasDescriptor(static_cast<int>(fd))};
-  const AliasDescriptor device(::open("/dev/userfaultfd", O_RDWR | O_CLOEXEC));
+  if (const long fd = syscall(SYS_userfaultfd, flags); fd >= 0) return {Descriptor(static_cast<int>(fd))};
+  const Descriptor device(::open("/dev/userfaultfd", O_RDWR | O_CLOEXEC));
   if (device) {
-    if (const int fd = ioctl(device.get(), USERFAULTFD_IOC_NEW, flags); fd >= 0) return {AliasDescriptor(fd)};
+    if (const int fd = ioctl(device.get(), USERFAULTFD_IOC_NEW, flags); fd >= 0) return {Descriptor(fd)};
   }
-  return {AliasDescriptor(static_cast<int>(syscall(SYS_userfaultfd, flags | UFFD_USER_MODE_ONLY))), false};
+  return {Descriptor(static_cast<int>(syscall(SYS_userfaultfd, flags | UFFD_USER_MODE_ONLY))), false};
 }
 
 uffdio_range range_of(ByteRange bytes) { return {bytes.begin, bytes.size()}; }

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/alias_descriptor.hpp"
+#include "runtime/posix.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -47,7 +47,7 @@ class FaultDescriptor {
   [[nodiscard]] std::span<const std::uintptr_t> read(std::span<std::uintptr_t> pages) const;
 
  private:
-  AliasDescriptor descriptor_;
+  Descriptor descriptor_;
   bool kernel_faults_ = false;
 };
 

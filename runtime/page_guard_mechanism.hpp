@@ -22,9 +22,11 @@ class GuardMechanism {
 
   /// Nobody gets at these pages any more. False: refused, and some of them may be closed.
   virtual bool close(PageRange pages) = 0;
-  /// Opens pages that no release holds; those that are not blocks (any more) are left alone. False: the kernel has no mapping
-  /// left, and some are still closed.
-  virtual bool open(PageRange pages) = 0;
+  /// Opens pages that no receive holds, up to `most`: writers stay outside where a send is released. Those that are not blocks
+  /// (any more) are left alone. False: the kernel has no mapping left, and some are still closed.
+  virtual bool open(PageRange pages, Access most) = 0;
+  /// Closed pages are closed by their protection, which is not to be changed then.
+  [[nodiscard]] virtual bool closes_by_protection() const = 0;
   /// How many mappings a release adds to the process while it lasts.
   [[nodiscard]] virtual std::size_t mappings_per_release() const = 0;
   /// Touches of closed pages still reach the guard.

@@ -7,13 +7,18 @@ namespace sluice {
 
 class AliasArena;
 
+/// Sets the protection of those pages that still are blocks. Without an arena (tests), of all. False: the kernel has no mapping
+/// left, and some are as they were.
+bool set_protection_in_place(const AliasArena* arena, PageRange pages, int protection);
+
 class MprotectMechanism final : public GuardMechanism {
  public:
   /// With an arena, pages are opened only where its blocks still are.
   explicit MprotectMechanism(const AliasArena* arena) : arena_(arena) {}
 
   bool close(PageRange pages) override;
-  bool open(PageRange pages) override;
+  bool open(PageRange pages, Access most) override;
+  [[nodiscard]] bool closes_by_protection() const override { return true; }
   /// A release splits one mapping in three at most.
   [[nodiscard]] std::size_t mappings_per_release() const override { return 2; }
   [[nodiscard]] bool hears_touches() const override;

@@ -21,7 +21,9 @@ namespace {
 
 using signal_mask::stand_in;
 
-/// Bit of the x86 page-fault error code: the access was the fetch of an instruction, which no guarded page holds.
+/// Bits of the x86 page-fault error code: the access was a write; it was the fetch of an instruction, which no guarded page
+/// holds.
+constexpr greg_t fault_was_write = 2;
 constexpr greg_t fault_was_fetch = 16;
 /// A thread that left the handler by longjmp is counted as inside for ever.
 constexpr std::uint64_t longest_wait_ns = 1'000'000'000;
@@ -88,6 +90,7 @@ bool answered(const siginfo_t& information, const ucontext_t& interrupted) {
   const held_signals::AlreadyBlocked blocked(true);
   Question question;
   question.fault.address = reinterpret_cast<std::uintptr_t>(information.si_addr);
+  question.fault.access = (interrupted.uc_mcontext.gregs[REG_ERR] & fault_was_write) != 0 ? Access::write : Access::read;
   if (fault_stack::is_cramped(interrupted.uc_stack)) {
     fault_stack::run(ask, &question);
   } else {

@@ -12,10 +12,13 @@
 #include <csignal>
 #include <cstdint>
 
+#include "runtime/types.hpp"
+
 namespace sluice::fault_signal {
 
 struct Fault {
   std::uintptr_t address = 0;
+  Access access = Access::write;
   const sigset_t* mask = nullptr;  // of the interrupted thread; nullptr when no signal may be let in
 };
 

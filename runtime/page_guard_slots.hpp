@@ -6,6 +6,7 @@
 // it never takes a closed page for open, because whoever faulted on it did so after the slot was published.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -19,7 +20,8 @@ namespace sluice {
 struct Guarded {
   std::atomic<std::uintptr_t> first{0};
   std::atomic<std::uintptr_t> last{0};
-  std::atomic<std::uint64_t> touched_after{0};  // written once by the first fault
+  std::atomic<KeptOut> kept_out{KeptOut::everybody};  // written before `first`
+  std::atomic<std::uint64_t> touched_after{0};        // written once by the first fault
   // The rest is written before the slot is published and while it is free.
   std::uint64_t protected_at = 0;
   ByteRange buffer;
@@ -29,6 +31,8 @@ struct Guarded {
     const std::uintptr_t end = last.load(std::memory_order_acquire);
     return {first.load(std::memory_order_acquire), end};
   }
+  [[nodiscard]] bool keeps_out(KeptOut kind) const { return kept_out.load(std::memory_order_relaxed) == kind; }
+  [[nodiscard]] bool keeps_from(Access access) const { return access == Access::write || keeps_out(KeptOut::everybody); }
 };
 
 class GuardedSlots {
@@ -47,6 +51,26 @@ class GuardedSlots {
       if (!closed.empty() && closed.overlaps(pages) && visit(slots_[i])) return true;
     }
     return false;
+  }
+
+  /// Cuts `pages` where releases of one kind begin and end: calls visit(run, held) in order until it returns false, which it
+  /// returns then. [lock held]
+  template <typename Visit>
+  bool for_each_run(PageRange pages, KeptOut kind, const Guarded* except, Visit&& visit) {
+    while (!pages.empty()) {
+      PageRange held{pages.end, pages.end};
+      any_overlapping(pages, [&](Guarded& other) {
+        const PageRange closed = other.closed();
+        if (&other != except && other.keeps_out(kind) && closed.begin < held.begin) held = closed;
+        return false;
+      });
+      const PageRange free{pages.begin, std::max(pages.begin, held.begin)};
+      const PageRange taken{free.end, std::min(held.end, pages.end)};
+      if (!free.empty() && !visit(free, false)) return false;
+      if (!taken.empty() && !visit(taken, true)) return false;
+      pages.begin = std::max(free.end, taken.end);
+    }
+    return true;
   }
 
  private:

@@ -27,8 +27,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/alias_descriptor.hpp"
 #include "runtime/page_guard_descriptor.hpp"
+#include "runtime/posix.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -79,7 +79,7 @@ class TouchThreads {
 
   TouchAnswerer& answerer_;
   const FaultDescriptor& faults_;
-  AliasDescriptor stopping_;  // an eventfd
+  Descriptor stopping_;  // an eventfd
   std::atomic<bool> stopped_{false};
   std::mutex attending_;  // the role
   std::mutex waits_lock_;

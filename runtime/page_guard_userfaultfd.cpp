@@ -1,12 +1,24 @@
 #include "runtime/page_guard_userfaultfd.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
+#include "runtime/fatal.hpp"
+
 namespace sluice {
+namespace {
+
+/// The address space changes, or memory is short for the moment: so often it is tried again. Threads wait for the page, which
+/// nobody else can give them.
+constexpr unsigned most_refusals = 10'000;
+
+}  // namespace
 
 UserfaultMechanism::UserfaultMechanism(FaultDescriptor faults, AliasArena& arena, TouchAnswerer& answerer)
     : faults_(std::move(faults)), arena_(arena), answerer_(answerer), threads_(answerer, faults_) {
@@ -24,7 +36,7 @@ bool UserfaultMechanism::close(PageRange pages) {
 }
 
 /// Never refused: a page that cannot be mapped now is one that nobody holds, and is mapped when it is touched.
-bool UserfaultMechanism::open(PageRange pages) {
+bool UserfaultMechanism::open(PageRange pages, Access) {
   ByteRange rest = pages.bytes();
   bool plain = true;
   // A run may consist of several mappings (a block and its seam) and of none (what the application unmapped).
@@ -42,10 +54,16 @@ bool UserfaultMechanism::open(PageRange pages) {
 /// Maps the pages of one watched mapping, advancing `bytes.begin`; false when it is none from there on.
 bool UserfaultMechanism::map_watched(ByteRange& bytes, bool& plain) const {
   using Outcome = FaultDescriptor::Outcome;
+  unsigned refusals = 0;
   while (!bytes.empty()) {
     const Outcome outcome = faults_.map(bytes);
     if (outcome == Outcome::not_watched) return false;
-    if (outcome == Outcome::mapped || outcome == Outcome::try_again) continue;
+    if (outcome == Outcome::mapped) continue;
+    if (outcome == Outcome::try_again || outcome == Outcome::failed) {
+      if (++refusals == most_refusals) fatal("userfaultfd cannot open a page under guard: %s", strerrordesc_np(errno));
+      sched_yield();
+      continue;
+    }
     plain = false;
     bytes.begin += page_bytes;
   }

@@ -4,6 +4,8 @@
 // watch the pages once more, which costs nothing when it does and is the proof that it does: mremap takes a mapping's watch away.
 // Then it drops the entries. `open` gives them back, run by run.
 //
+// Pages of released sends are PROT_READ, which has nothing to do with their entries.
+//
 // A page that is missing in the file would be made by the touch itself, unseen; so `close` fills holes first.
 #pragma once
 
@@ -23,7 +25,8 @@ class UserfaultMechanism final : public GuardMechanism, private BlockWatcher {
   ~UserfaultMechanism() override;
 
   bool close(PageRange pages) override;
-  bool open(PageRange pages) override;
+  bool open(PageRange pages, Access most) override;
+  [[nodiscard]] bool closes_by_protection() const override { return false; }
   [[nodiscard]] std::size_t mappings_per_release() const override { return 0; }
   [[nodiscard]] bool hears_touches() const override { return true; }
   [[nodiscard]] bool kernel_waits() const override { return faults_.kernel_faults(); }

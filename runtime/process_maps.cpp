@@ -137,7 +137,7 @@ class LineReader {
 };
 
 bool read_text(std::uintptr_t address, ProcessMapping& found, std::span<char> name) {
-  const AliasDescriptor maps(open(maps_path, O_RDONLY | O_CLOEXEC));
+  const Descriptor maps(open(maps_path, O_RDONLY | O_CLOEXEC));
   std::optional<LineReader> line(std::in_place, name);
   std::array<char, 512> chunk;
   for (;;) {
@@ -163,7 +163,7 @@ bool ProcessMapping::is_file(const struct stat& file) const {
 
 ProcessMaps::ProcessMaps(Source source) {
   if (source == Source::text) return;
-  maps_ = AliasDescriptor(open(maps_path, O_RDONLY | O_CLOEXEC));
+  maps_ = Descriptor(open(maps_path, O_RDONLY | O_CLOEXEC));
   ProcessMapping any;
   if (!ask(maps_.get(), 0, any, {})) maps_.reset();
 }
@@ -178,7 +178,7 @@ bool ProcessMaps::find(std::uintptr_t address, ProcessMapping& found, std::span<
 }
 
 void ProcessMaps::reopen() {
-  if (maps_) maps_ = AliasDescriptor(open(maps_path, O_RDONLY | O_CLOEXEC));
+  if (maps_) maps_ = Descriptor(open(maps_path, O_RDONLY | O_CLOEXEC));
 }
 
 }  // namespace sluice

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/alias_descriptor.hpp"
+#include "runtime/posix.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -28,9 +28,6 @@ struct ProcessMapping {
   bool shared = false;
 
   [[nodiscard]] bool is_file(const struct stat& file) const;
-  /// As a block is: readable and writable, or neither while it is under guard. Another protection is the program's own, and
-  /// would not survive a release.
-  [[nodiscard]] bool is_protected_like_a_block() const { return !executable && readable == writable; }
 };
 
 class ProcessMaps {
@@ -50,7 +47,7 @@ class ProcessMaps {
   void reopen();
 
  private:
-  AliasDescriptor maps_;
+  Descriptor maps_;
 };
 
 }  // namespace sluice

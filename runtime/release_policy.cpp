@@ -61,13 +61,16 @@ bool ReleasePolicy::allows(CallSite site) {
   return false;
 }
 
-void ReleasePolicy::learn(CallSite site, std::uint64_t hidden_ns, std::size_t pages) {
+/// A release that pays may be an accident (the thread lost its processor before it touched the data), so it makes up for as many
+/// losses as it was worth and halves the next rest, no more: a site that mostly loses soon rests again.
+void ReleasePolicy::learn(CallSite site, std::uint64_t hidden_ns, std::uint64_t price_ns) {
   Entry& found = entry(site);
   ++found.releases;
   found.hidden_ns += hidden_ns;
-  if (hidden_ns > cost_ns(pages)) {
-    found.losses = 0;
-    found.next_rest = first_rest;
+  if (hidden_ns > price_ns) {
+    const std::uint64_t worth = hidden_ns / std::max<std::uint64_t>(price_ns, 1);
+    found.losses -= static_cast<std::uint32_t>(std::min<std::uint64_t>(found.losses, worth));
+    found.next_rest = std::max(found.next_rest / 2, first_rest);
     return;
   }
   ++found.all_losses;

@@ -28,10 +28,10 @@ class ReleasePolicy {
   void set_cost(Cost cost) { cost_ = cost; }
   [[nodiscard]] std::uint64_t cost_ns(std::size_t pages) const;
 
-  /// Asked at each occasion; counts the rest down.
+  /// Asked once a call that would release; counts the rest down.
   bool allows(CallSite site);
-  /// `hidden_ns`: from release until the first touch, or completion if that came first.
-  void learn(CallSite site, std::uint64_t hidden_ns, std::size_t pages);
+  /// `hidden_ns`: from release until the first touch, or completion if that came first. `price_ns`: what the release cost.
+  void learn(CallSite site, std::uint64_t hidden_ns, std::uint64_t price_ns);
 
   /// What became of the releases of one call site.
   struct Report {
@@ -55,7 +55,7 @@ class ReleasePolicy {
     std::uint64_t releases = 0;
     std::uint64_t all_losses = 0;
     std::uint64_t hidden_ns = 0;
-    std::uint32_t losses = 0;   // since the last release that paid
+    std::uint32_t losses = 0;   // less those that later ones which paid make up for
     std::uint32_t resting = 0;  // occasions to skip
     std::uint32_t next_rest = first_rest;
   };

@@ -47,8 +47,12 @@ void RequestPool::grow() {
 void RequestPool::reset(Request& request) {
   request.complete.store(false, std::memory_order_relaxed);
   request.way = Request::Way::undecided;
+  request.expects = Request::Expects::nothing;
   request.matched = request.truncated = request.detached = request.released = false;
   request.copying = request.counted_large = request.sender_waits = request.cancelled = request.unknown = false;
+  request.offered = false;
+  request.aside = 0;
+  request.alias = nullptr;
   request.failure = Failure::none;
   if (request.layout_buffer.layout) request.layout_buffer = {};
   if (request.owned) request.owned.reset();

@@ -26,18 +26,24 @@ class Request {
   /// How a large message travels; the receiver decides, in this order of preference.
   enum class Way : std::uint8_t { undecided, write, read, stream };
 
+  /// send: what the other side may answer to what it has been sent.
+  enum class Expects : std::uint8_t { nothing, clearance, acknowledgement };
+
   std::atomic<bool> complete{false};
   Kind kind{};
   Way way{};
   SendMode mode{};
+  Expects expects{};
   bool matched = false;    // receive: the message is known
   bool truncated = false;  // receive: the message is longer than the buffer
   bool detached = false;   // nobody will take the outcome
-  bool released = false;   // receive: under guard, the call has returned
+  bool released = false;   // under guard, the call has returned
   bool copying = false;    // a thread copies a chunk outside the lock; offset and way are not to be changed
   bool counted_large = false;
   bool unknown = false;       // receive: released, and its message has not come yet
   bool sender_waits = false;  // send: its thread is blocked in the call
+  std::size_t aside = 0;      // send: the call has returned; so many bytes of memory hold what has not left yet
+  bool offered = false;       // send: announced as an alias block, so that its data is read in the memory file only
   Failure failure = Failure::none;
   bool cancelled = false;
 
@@ -48,6 +54,7 @@ class Request {
   std::uint64_t sequence = 0;  // order of posting
 
   std::byte* data = nullptr;           // contiguous buffers
+  std::byte* alias = nullptr;          // send: released, its data is to be read here, wherever the program's memory has gone
   std::size_t bytes = 0;               // send: message size; receive: capacity
   UserBuffer layout_buffer;            // buffers with gaps: layout is not null
   std::unique_ptr<std::byte[]> owned;  // copy of a buffered or held message; data points into it
@@ -86,8 +93,12 @@ class Request {
   RequestId id{};
   ListLink<Request> match_link;    // posted receives
   ListLink<Request> work_link;     // copies, streams, waiting for room, held
-  ListLink<Request> release_link;  // released receives
+  ListLink<Request> release_link;  // released receives and sends
 
+  /// A call that waits for it need wait no longer.
+  [[nodiscard]] bool may_return() const { return released || aside != 0 || complete.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_send() const { return kind == Kind::send; }
+  [[nodiscard]] std::byte* source() const { return alias ? alias : data; }
   [[nodiscard]] bool has_gaps() const { return layout_buffer.layout != nullptr; }
   /// All memory that the operation may touch, gaps included.
   [[nodiscard]] ByteRange range() const { return has_gaps() ? layout_buffer.span() : ByteRange::of(data, bytes); }

@@ -30,6 +30,10 @@ const char* describe(Fallback reason) {
       return "peer could not map the memory file";
     case Fallback::read_refused:
       return "cross-memory attach failed";
+    case Fallback::send_not_offered:
+      return "send from a buffer that was no alias block";
+    case Fallback::send_answered:
+      return "send whose receiver has come";
     case Fallback::count:
       break;
   }

@@ -21,6 +21,8 @@ enum class Fallback : std::uint8_t {
   other_copy,         // the message travels a way that cannot go on behind the guard
   write_refused,      // the sender could not map the receiver's memory file
   read_refused,       // cross-memory attach failed
+  send_not_offered,   // a send whose buffer was no alias block when it was announced
+  send_answered,      // a send whose receiver has come: it is being copied by this process
   count
 };
 
@@ -42,6 +44,10 @@ struct EngineStatistics {
   std::uint64_t blocked_ns = 0;       // time from release to completion: what the receives would have blocked
   std::uint64_t waited_ns = 0;        // time that calls still waited for receives
   std::uint64_t touched_at_once = 0;  // releases that did not pay
+  std::uint64_t sends_released = 0;
+  std::uint64_t sends_set_aside = 0;  // blocked over a network, rest copied
+  std::uint64_t sends_touched_at_once = 0;
+  std::uint64_t sends_blocked_ns = 0;  // time from release to completion: what the sends would have blocked
   std::uint64_t helper_wakeups = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(Fallback::count)> fallbacks{};
 

@@ -22,6 +22,20 @@ namespace sluice {
 class MessageSink {
  public:
   virtual void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) = 0;
+  /// For transports that can put the bytes of a `data` message straight where they belong: the place of the next ones, at most
+  /// `most`, valid until the sink or its owner is called again. Empty when there is no such place: then these bytes are to go
+  /// through on_message, in as many messages as the transport likes.
+  virtual std::span<std::byte> place(Peer /*from*/, const MessageHeader& /*header*/, std::size_t /*most*/) { return {}; }
+  /// The header of an eager message or an announcement and the first bytes of its payload (`head`) are there, the rest is still
+  /// to come. When the sink wants the rest as if it were `data`: under this subject, and from this byte of the payload on.
+  /// Otherwise (subject 0) all is to be handed over whole, by on_message; the sink may be asked again when there is more.
+  struct Begun {
+    std::uint64_t subject = 0;
+    std::size_t data_at = 0;
+  };
+  virtual Begun begin(Peer /*from*/, const MessageHeader& /*header*/, std::span<const std::byte> /*head*/) { return {}; }
+  /// The first `bytes` of the last `place` are there.
+  virtual void on_placed(Peer /*from*/, const MessageHeader& /*header*/, std::size_t /*bytes*/) {}
   /// A peer that asked for room (a failed reserve) can try again.
   virtual void on_room(Peer peer) = 0;
 
@@ -48,6 +62,23 @@ class Transport {
   /// A reserve that succeeded is always followed by exactly one commit before any other call.
   virtual std::byte* reserve(Peer to, std::size_t payload_bytes) = 0;
   virtual void commit(Peer to, const MessageHeader& header) = 0;
+
+  /// Whether `data` messages go to the peer by `stream`, straight out of the sender's memory, and what is announced brings its
+  /// first bytes along.
+  [[nodiscard]] virtual bool streams_directly(Peer /*peer*/) const { return false; }
+  /// Sends the next bytes of what the peer knows as `subject`, as many as there is room for, and returns how many; they may be
+  /// changed afterwards. When that is not all, on_room follows. Calls for one subject go on until it is through.
+  virtual std::size_t stream(Peer /*to*/, std::uint64_t /*subject*/, std::span<const std::byte> /*next*/) { return 0; }
+  /// A whole message without a copy in between: payload is `prefix`, then `bytes`. False when there is no room at once; nothing
+  /// was done then.
+  virtual bool send(Peer /*to*/, const MessageHeader& /*header*/, std::span<const std::byte> /*prefix*/,
+                    std::span<const std::byte> /*bytes*/) {
+    return false;
+  }
+  /// Something that was committed has not left this process yet: somebody must poll on. [engine lock]
+  [[nodiscard]] bool holds_output() const { return holds_output_; }
+  /// Messages up to this size need no asking with this peer, whatever the general limit is. 0: the general limit holds.
+  [[nodiscard]] virtual std::size_t eager_limit(Peer /*peer*/) const { return 0; }
 
   /// Delivers what has arrived, a bounded number of messages per call. Returns how many.
   virtual int poll(MessageSink& sink) = 0;
@@ -85,14 +116,23 @@ class Transport {
   virtual void sleep(std::chrono::microseconds limit) = 0;
   /// [any thread] Ends a `sleep` of this process.
   virtual void poke() = 0;
+  /// No thread is in or on its way to `sleep`: pokes that came before concern nobody any more.
+  virtual void forget_pokes() {}
 
   /// [helper thread, lock not held] Sleeps until attention of level rendezvous or everything was taken, a peer vanished,
   /// or `wake_helper` was called.
   virtual void sleep_helper() = 0;
   virtual void wake_helper() = 0;  // [any thread]
+  /// The helper thread has been woken: whatever only it looks after (new connections, supervision of old ones).
+  virtual void attend() {}
 
   /// First peer found to have gone without leaving the job properly; -1 when there is none. [any thread]
   [[nodiscard]] virtual Peer vanished() const = 0;
+  /// Why that peer counts as gone. [any thread, once `vanished` has named one]
+  [[nodiscard]] virtual const char* cause() const { return "its process ended without MPI_Finalize"; }
+
+ protected:
+  bool holds_output_ = false;
 };
 
 }  // namespace sluice

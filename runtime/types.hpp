@@ -27,6 +27,9 @@ struct CallSite {
   const char* function = "";  // "MPI_Recv"; a literal
 };
 
+/// What somebody does with memory.
+enum class Access : std::uint8_t { read, write };
+
 inline constexpr std::size_t page_bytes = 4096;
 
 /// A half-open range of addresses, in bytes.

@@ -1,0 +1,91 @@
+// Waiting for what is under guard: until memory can be used again, messages are known, or nothing is left (page-guard rules 1, 3,
+// 6, 8, 9, 11, 12).
+
+#include "runtime/engine_state.hpp"
+
+namespace sluice {
+
+bool Engine::State::released_overlaps(ByteRange bytes, Access access) const {
+  for (const Request* request = released.first(); request; request = decltype(released)::next(request)) {
+    if ((access == Access::write || !request->is_send()) && request->range().overlaps(bytes)) return true;
+  }
+  return false;
+}
+
+/// A send whose buffer the program needs now has hidden no more than until now.
+void Engine::State::settle(ByteRange bytes, Access access, Waiter& waiter, Lock& lock) {
+  for (Request* send = access == Access::write ? released.first() : nullptr; send; send = decltype(released)::next(send)) {
+    if (send->is_send() && send->range().overlaps(bytes)) PageGuard::note_touch(*send->guarded);
+  }
+  while (released_overlaps(bytes, access)) {
+    if (!progress(lock)) waiter.step(lock);
+  }
+}
+
+bool Engine::State::data_is_moving() const {
+  for (const Request* request = released.first(); request; request = decltype(released)::next(request)) {
+    if (!request->is_send() && !request->unknown) return true;
+  }
+  return false;
+}
+
+// --- the engine's calls ------------------------------------------------------------------------------------------------
+
+bool Engine::anything_released() { return PageGuard::active() != 0; }
+
+bool Engine::this_thread_is_inside() { return detail::engine_depth != 0; }
+
+void Engine::settle_all() {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  while (!state_->released.empty()) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+void Engine::settle(ByteRange bytes, Access access) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  state_->settle(bytes, access, waiter, lock);
+}
+
+void Engine::settle_without_host(ByteRange bytes) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::fault_handler);
+  state_->settle(bytes, Access::write, waiter, lock);
+}
+
+void Engine::settle_unknown() {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  while (state_->unmatched_releases != 0) {
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+void Engine::make_private(ByteRange bytes) {
+  settle_without_host(bytes);
+  const Lock lock(state_->mutex);
+  if (state_->arena) state_->arena->privatize(bytes);
+}
+
+void Engine::discard(ByteRange bytes) {
+  const Lock lock(state_->mutex);
+  if (state_->arena) state_->arena->discard(bytes);
+}
+
+std::size_t Engine::resolve(std::uint64_t lazy_token) {
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  for (;;) {
+    if (const auto bytes = state_->lazy_counts.find(lazy_token)) return *bytes;
+    if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// Whether what a peer sends fits what this process and the peer have agreed on so far. A transport checks that a message is well
+// formed; here is checked that its values mean something: a reply names an operation that waits for such a reply, offsets
+// lie within the message. Every value of the wire that becomes an index, an address or a length passes here or through
+// `RequestPool::find` first, so that a peer that is broken, or not what it says, ends in one clear error and never in a
+// wild access.
+//
+// Each function answers nullptr when all is well, otherwise what is wrong. All of them belong to the engine lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/message.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+class Context;
+class Request;
+
+/// eager, rts. A context that has no group yet knows its members only as `job_size`.
+[[nodiscard]] const char* matching_fault(const Context& context, Peer from, const MessageHeader& header, std::size_t job_size);
+
+/// cts, refuse, data, fin, ack, for the request that the message names.
+[[nodiscard]] const char* reply_fault(const Request& request, Peer from, const MessageHeader& header);
+
+[[nodiscard]] const char* clearance_fault(const Request& send, const ClearToSend& clear);
+[[nodiscard]] const char* refusal_fault(const Request& receive, std::size_t offset);
+
+}  // namespace sluice
