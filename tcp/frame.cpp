@@ -1,0 +1,161 @@
+#include "tcp/frame.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tcp/wire.hpp"
+
+namespace sluice::frame {
+namespace {
+
+constexpr std::uint32_t magic = 0x46544c53;  // "SLTF"
+constexpr std::uint8_t control_kinds = 128;
+
+/// What a header of one kind may say.
+struct Rule {
+  const char* name = nullptr;  // nullptr: there is no such kind
+  std::uint8_t flags = 0;
+  std::size_t least = 0;
+  std::size_t most = 0;
+  bool matching = false;  // has a source and a tag
+};
+
+Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t most_payload) {
+  switch (kind) {
+    case static_cast<std::uint8_t>(MessageKind::eager):
+      // A synchronous message ends with the number of its request.
+      return {"eager", flag_synchronous, (flags & flag_synchronous) != 0 ? sizeof(std::uint64_t) : 0, most_payload, true};
+    case static_cast<std::uint8_t>(MessageKind::rts):
+      return {"rts", flag_sender_waits | flag_contiguous | flag_block, sizeof(ReadyToSend), most_payload, true};
+    case static_cast<std::uint8_t>(MessageKind::cts):
+      return {"cts", 0, sizeof(ClearToSend), sizeof(ClearToSend), false};
+    case static_cast<std::uint8_t>(MessageKind::refuse):
+      return {"refuse", 0, sizeof(Refusal), sizeof(Refusal), false};
+    case static_cast<std::uint8_t>(MessageKind::data):
+      return {"data", 0, 1, most_data_bytes, false};
+    case static_cast<std::uint8_t>(MessageKind::fin):
+      return {"fin", flag_of_chunks, 0, 0, false};
+    case static_cast<std::uint8_t>(MessageKind::ack):
+      return {"ack", 0, 0, 0, false};
+    case control_kinds + static_cast<std::uint8_t>(Control::goodbye):
+      return {"goodbye", 0, 0, 0, false};
+    case control_kinds + static_cast<std::uint8_t>(Control::ping):
+      return {"ping", 0, 0, 0, false};
+    case control_kinds + static_cast<std::uint8_t>(Control::pong):
+      return {"pong", 0, 0, 0, false};
+    default:
+      return {};
+  }
+}
+
+/// The fields as they stand there, possible or not.
+struct Fields {
+  explicit Fields(std::span<const std::byte, header_bytes> bytes)
+      : magic(wire::get<0, std::uint32_t>(bytes)),
+        version(wire::get<4, std::uint8_t>(bytes)),
+        kind(wire::get<5, std::uint8_t>(bytes)),
+        flags(wire::get<6, std::uint8_t>(bytes)),
+        payload(wire::get<8, std::uint32_t>(bytes)),
+        source(wire::get<12, std::int32_t>(bytes)),
+        subject(wire::get<16, std::uint64_t>(bytes)),
+        tag(wire::get<24, std::int32_t>(bytes)),
+        reserved(wire::get<7, std::uint8_t>(bytes) | wire::get<28, std::uint32_t>(bytes)) {}
+
+  std::uint32_t magic;
+  std::uint8_t version;
+  std::uint8_t kind;
+  std::uint8_t flags;
+  std::uint32_t payload;
+  std::int32_t source;
+  std::uint64_t subject;
+  std::int32_t tag;
+  std::uint32_t reserved;
+};
+
+Fault fault_of(const Fields& fields, const Rule& rule) {
+  if (fields.magic != magic) return Fault::magic;
+  if (fields.version != format_version) return Fault::version;
+  if (!rule.name) return Fault::kind;
+  if ((fields.flags & ~rule.flags) != 0) return Fault::flags;
+  if (fields.payload < rule.least || fields.payload > rule.most) return Fault::length;
+  if (rule.matching ? fields.source < 0 : fields.source != 0) return Fault::source;
+  if (rule.matching ? fields.tag < 0 : fields.tag != 0) return Fault::tag;
+  return fields.reserved != 0 ? Fault::reserved : Fault::none;
+}
+
+void encode(std::uint8_t kind, const MessageHeader& message, std::span<std::byte, header_bytes> target) {
+  wire::put<0>(target, magic);
+  wire::put<4>(target, format_version);
+  wire::put<5>(target, kind);
+  wire::put<6>(target, message.flags);
+  wire::put<7>(target, std::uint8_t{0});
+  wire::put<8>(target, message.payload_bytes);
+  wire::put<12>(target, static_cast<std::int32_t>(message.source));
+  wire::put<16>(target, message.subject);
+  wire::put<24>(target, static_cast<std::int32_t>(message.tag));
+  wire::put<28>(target, std::uint32_t{0});
+}
+
+}  // namespace
+
+void encode(const MessageHeader& message, std::span<std::byte, header_bytes> target) {
+  encode(static_cast<std::uint8_t>(message.kind), message, target);
+}
+
+void encode(Control control, std::uint64_t subject, std::span<std::byte, header_bytes> target) {
+  MessageHeader message;
+  message.subject = subject;
+  encode(static_cast<std::uint8_t>(control_kinds + static_cast<std::uint8_t>(control)), message, target);
+}
+
+Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload) {
+  const Fields fields(bytes);
+  Decoded decoded;
+  decoded.fault = fault_of(fields, rule_of(fields.kind, fields.flags, most_payload));
+  if (!decoded.good()) return decoded;
+  if (fields.kind > control_kinds) {
+    decoded.control = static_cast<Control>(fields.kind - control_kinds);
+  } else {
+    decoded.header.kind = static_cast<MessageKind>(fields.kind);
+  }
+  decoded.header.flags = fields.flags;
+  decoded.header.payload_bytes = fields.payload;
+  decoded.header.subject = fields.subject;
+  decoded.header.source = static_cast<Rank>(fields.source);
+  decoded.header.tag = static_cast<Tag>(fields.tag);
+  return decoded;
+}
+
+std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload) {
+  const Fields fields(bytes);
+  const Rule rule = rule_of(fields.kind, fields.flags, most_payload);
+  std::array<char, 160> text{};
+  const auto say = [&text](const char* format, auto... values) {
+    std::snprintf(text.data(), text.size(), format, values...);
+    return std::string(text.data());
+  };
+  switch (fault_of(fields, rule)) {
+    case Fault::magic:
+      return say("a frame begins with %08x where %08x belongs", fields.magic, magic);
+    case Fault::version:
+      return say("a frame is of version %u, this process speaks version %u", fields.version, format_version);
+    case Fault::kind:
+      return say("a frame is of the unknown kind %u", fields.kind);
+    case Fault::flags:
+      return say("a frame of kind %s has the flags %#x, of which %#x are known", rule.name, fields.flags, rule.flags);
+    case Fault::length:
+      return say("a frame of kind %s announces %u bytes where %zu to %zu are possible", rule.name, fields.payload, rule.least,
+                 rule.most);
+    case Fault::source:
+      return say("a frame of kind %s is of rank %d", rule.name, fields.source);
+    case Fault::tag:
+      return say("a frame of kind %s has the tag %d", rule.name, fields.tag);
+    case Fault::reserved:
+      return say("a frame of kind %s has values where none belong", rule.name);
+    case Fault::none:
+      break;
+  }
+  return {};
+}
+
+}  // namespace sluice::frame

@@ -1,0 +1,66 @@
+// The header in front of every message on a connection: fixed size, little-endian, versioned.
+//
+//   byte  0  magic      4   "SLTF"
+//         4  version    1
+//         5  kind       1   MessageKind, or Control + 128
+//         6  flags      1
+//         7  zero       1
+//         8  payload    4   bytes that follow the header
+//        12  source     4   eager, rts: rank of the sender in the context; otherwise 0
+//        16  subject    8   as in runtime/message.hpp
+//        24  tag        4   eager, rts; otherwise 0
+//        28  zero       4
+//
+// Nothing of a header is used before all of it was found possible: known kind, no flag that the kind does not have, a length
+// that the kind can have. So a receiver never reserves memory for, or waits for, what a damaged length says. Whether `subject`
+// names an operation of this process is the engine's to check, which knows them.
+//
+// Threading: none of its own; allocates nothing (`explain` does, for the one line that ends a connection).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/message.hpp"
+
+namespace sluice::frame {
+
+inline constexpr std::size_t header_bytes = 32;
+inline constexpr std::uint8_t format_version = 1;
+/// Longest payload of a `data` message: these go straight into user memory, so their length costs no memory.
+inline constexpr std::size_t most_data_bytes = std::size_t{1} << 20;
+
+using Header = std::array<std::byte, header_bytes>;
+
+/// What one transport says to the other, without the engines. No payload.
+enum class Control : std::uint8_t {
+  none = 0,
+  goodbye = 1,  // this process leaves the job properly: the end of the connection that follows is no fault
+  ping = 2,     // to be answered with a pong with the same subject
+  pong = 3,
+};
+
+/// What is wrong with a header; the first that was found.
+enum class Fault : std::uint8_t { none, magic, version, kind, flags, length, source, tag, reserved };
+
+struct Decoded {
+  Fault fault = Fault::none;
+  Control control = Control::none;  // otherwise `header` is a message for the engine, or for control its subject
+  MessageHeader header;
+
+  [[nodiscard]] bool good() const { return fault == Fault::none; }
+};
+
+void encode(const MessageHeader& message, std::span<std::byte, header_bytes> target);
+void encode(Control control, std::uint64_t subject, std::span<std::byte, header_bytes> target);
+
+/// `most_payload`: longest payload of kinds other than `data`, in bytes.
+[[nodiscard]] Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload);
+
+/// What decode found wrong with these bytes, with the values: "its frame announces 70000 bytes of kind eager, at most ...".
+[[nodiscard]] std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload);
+
+}  // namespace sluice::frame

@@ -1,0 +1,204 @@
+#include "tcp/reception.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "runtime/clock.hpp"
+#include "tcp/supervision.hpp"
+#include "tcp/system.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t never = ~std::uint64_t{0};
+/// Between two rounds of attempts, and after the peer has declined because it calls itself.
+constexpr std::uint64_t pause_ns = second_ns / 20;
+constexpr std::uint64_t patience_ns = second_ns;
+/// Accepted in one step; the rest is there the next time.
+constexpr int most_accepted = 32;
+
+}  // namespace
+
+Reception::Reception(const Options& options, Listener listener, Outcomes outcomes)
+    : options_(options),
+      listener_(std::move(listener)),
+      outcomes_(std::move(outcomes)),
+      epoll_(checked(static_cast<int>(::syscall(SYS_epoll_create1, EPOLL_CLOEXEC)), "epoll_create1")) {
+  for (const Descriptor& socket : listener_.sockets()) {
+    checked(system::epoll_control(epoll_.get(), EPOLL_CTL_ADD, socket.get(), EPOLLIN, 0), "epoll_ctl");
+  }
+}
+
+/// While callers cannot be accepted, their waiting must not keep `descriptor` readable.
+void Reception::listen(bool now) {
+  accept_again_ = now ? never : now_ns() + patience_ns;
+  for (const Descriptor& socket : listener_.sockets()) {
+    system::epoll_control(epoll_.get(), EPOLL_CTL_MOD, socket.get(), now ? std::uint32_t{EPOLLIN} : 0, 0);
+  }
+}
+
+Nonce Reception::fresh_nonce() {
+  Nonce nonce{};
+  if (::syscall(SYS_getrandom, nonce.data(), nonce.size(), 0) != static_cast<long>(nonce.size())) throw_errno("getrandom");
+  return nonce;
+}
+
+/// Every step goes on as far as it can, so only changes matter.
+void Reception::watch(int descriptor) {
+  system::epoll_control(epoll_.get(), EPOLL_CTL_ADD, descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, 0);
+}
+
+std::uint64_t Reception::deadline() const {
+  std::uint64_t first = accept_again_;
+  for (const auto& [peer, call] : calls_) first = std::min(first, call.deadline);
+  for (const Caller& caller : callers_) first = std::min(first, caller.deadline);
+  return first;
+}
+
+void Reception::step() {
+  std::array<epoll_event, 16> events{};
+  system::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);  // edges are taken note of
+  admit_callers();
+  hear_callers();
+  for (auto entry = calls_.begin(); entry != calls_.end();) {
+    entry = go_on(entry->first, entry->second) ? std::next(entry) : calls_.erase(entry);
+  }
+}
+
+// --- calls ---------------------------------------------------------------------------------------------------------------
+
+void Reception::call(Peer peer, std::vector<Place> places) {
+  const auto [entry, is_new] = calls_.try_emplace(peer);
+  if (!is_new) return;
+  entry->second.places = std::move(places);
+  entry->second.began = now_ns();
+  entry->second.last_failure = "it offers no address that this process could reach";
+  dial(peer, entry->second);
+}
+
+void Reception::dial(Peer peer, Call& call) {
+  if (call.place >= call.places.size()) return pause(call, pause_ns);
+  const Place& place = call.places[call.place];
+  call.attempt.emplace(to_sockaddr(place.address, place.port),
+                       Handshake::initiate(options_.secret, options_.self, peer, fresh_nonce()));
+  // So long for one address when there are others; connecting, that is: who is connected may be slow to answer.
+  call.deadline = now_ns() + std::max<std::uint64_t>(1, options_.timeout_seconds / call.places.size()) * second_ns;
+  if (call.attempt->state() == Introduction::State::failed) return;  // go_on finds out
+  tune_socket(call.attempt->descriptor(), options_.timeout_seconds);
+  watch(call.attempt->descriptor());
+}
+
+void Reception::pause(Call& call, std::uint64_t ns) {
+  call.attempt.reset();
+  call.deadline = now_ns() + ns;
+}
+
+bool Reception::try_next(Peer peer, Call& call) {
+  const Place& place = call.places[call.place];
+  call.last_failure = to_string(place.address) + " port " + std::to_string(place.port) + ": " + call.last_failure;
+  if (now_ns() - call.began > options_.timeout_seconds * second_ns) {
+    outcomes_.unreachable(peer, call.last_failure);
+    return false;
+  }
+  if (++call.place < call.places.size()) {
+    dial(peer, call);
+  } else {
+    call.place = 0;
+    pause(call, pause_ns);
+  }
+  return true;
+}
+
+bool Reception::go_on(Peer peer, Call& call) {
+  if (!call.attempt) {
+    if (now_ns() < call.deadline) return true;
+    if (call.places.empty()) {
+      outcomes_.unreachable(peer, call.last_failure);
+      return false;
+    }
+    dial(peer, call);
+    if (!call.attempt) return true;
+  }
+  switch (call.attempt->step()) {
+    case Introduction::State::connecting:
+      if (now_ns() < call.deadline) return true;
+      call.last_failure = "no answer";
+      return try_next(peer, call);
+    case Introduction::State::greeting:
+      call.deadline = never;  // that the other end is alive is the kernel's to watch now
+      return true;
+    case Introduction::State::proven:
+      system::epoll_control(epoll_.get(), EPOLL_CTL_DEL, call.attempt->descriptor(), 0, 0);
+      outcomes_.connected(peer, call.attempt->take_socket());
+      return false;
+    case Introduction::State::declined:
+      pause(call, patience_ns);
+      return true;
+    case Introduction::State::failed:
+      call.last_failure = call.attempt->why();
+      return try_next(peer, call);
+  }
+  return true;
+}
+
+// --- callers -------------------------------------------------------------------------------------------------------------
+
+void Reception::admit_callers() {
+  if (accept_again_ != never) {
+    if (now_ns() < accept_again_) return;
+    listen(true);
+  }
+  for (const Descriptor& socket : listener_.sockets()) {
+    for (int count = 0; count < most_accepted; ++count) {
+      Descriptor accepted(system::accept(socket.get()));
+      if (!accepted) {
+        if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) break;
+        return listen(false);  // out of descriptors, for instance
+      }
+      if (callers_.size() == most_strangers) {
+        callers_.pop_front();
+        ++strangers_;
+      }
+      watch(accepted.get());
+      callers_.push_back(
+          {Introduction(std::move(accepted), Handshake::accept(options_.secret, options_.self, options_.ranks, fresh_nonce())),
+           now_ns() + stranger_seconds * second_ns});
+    }
+  }
+}
+
+bool Reception::may_stay(Peer peer) const {
+  if (outcomes_.is_connected(peer)) return false;
+  const auto own = calls_.find(peer);
+  const bool under_way = own != calls_.end() && own->second.attempt.has_value();
+  return !under_way || peer < options_.self;
+}
+
+void Reception::hear_callers() {
+  for (auto caller = callers_.begin(); caller != callers_.end();) {
+    Introduction& introduction = caller->introduction;
+    const auto state = introduction.step();
+    if (state == Introduction::State::greeting && now_ns() < caller->deadline) {
+      ++caller;
+      continue;
+    }
+    if (state == Introduction::State::proven) {
+      const Peer peer = introduction.peer();
+      const bool stays = may_stay(peer);
+      introduction.decide(stays);
+      if (stays && introduction.state() == Introduction::State::proven) {
+        system::epoll_control(epoll_.get(), EPOLL_CTL_DEL, introduction.descriptor(), 0, 0);
+        calls_.erase(peer);
+        outcomes_.connected(peer, introduction.take_socket());
+      }
+    } else if (introduction.is_refused() || !outcomes_.is_connected(introduction.peer())) {
+      // Otherwise a call that was given up for another.
+      ++strangers_;
+    }
+    caller = callers_.erase(caller);
+  }
+}
+
+}  // namespace sluice

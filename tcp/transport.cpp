@@ -1,0 +1,336 @@
+#include "tcp/transport.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/clock.hpp"
+#include "tcp/interfaces.hpp"
+#include "tcp/system.hpp"
+
+namespace sluice {
+namespace {
+
+/// With so many connections, reading each in vain is as cheap as asking which of them has something (0.2 µs each).
+constexpr std::size_t few_lines = 2;
+constexpr std::uint64_t never = ~std::uint64_t{0};
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+
+// Tags in the helper thread's epoll set.
+constexpr std::uint64_t bell_tag = 0;
+constexpr std::uint64_t doors_tag = 1;
+constexpr std::uint64_t lines_tag = 2;
+
+Descriptor new_epoll() {
+  return Descriptor(checked(static_cast<int>(::syscall(SYS_epoll_create1, EPOLL_CLOEXEC)), "epoll_create1"));
+}
+
+Descriptor new_bell() {
+  return Descriptor(checked(static_cast<int>(::syscall(SYS_eventfd2, 0, EFD_NONBLOCK | EFD_CLOEXEC)), "eventfd"));
+}
+
+void ring(const Descriptor& bell) {
+  const std::uint64_t one = 1;
+  ::syscall(SYS_write, bell.get(), &one, sizeof one);
+}
+
+void silence(const Descriptor& bell) {
+  std::uint64_t times = 0;
+  ::syscall(SYS_read, bell.get(), &times, sizeof times);
+}
+
+std::string cause_of(const Connection& connection, Connection::Arrival arrival) {
+  if (arrival == Connection::Arrival::damaged) {
+    return "what came over its connection is no message: " +
+           frame::explain(connection.damaged_header(), Connection::most_payload);
+  }
+  const int error = connection.error();
+  if (error == 0 || error == ECONNRESET || error == EPIPE)
+    return "its connection was closed: its process ended without MPI_Finalize";
+  return std::string("its connection failed: ") + std::strerror(error);
+}
+
+}  // namespace
+
+TcpTransport::TcpTransport(const Options& options, Listener listener, std::vector<TcpEndpoint> endpoints,
+                           std::vector<bool> on_this_host)
+    : options_(options),
+      endpoints_(std::move(endpoints)),
+      on_this_host_(std::move(on_this_host)),
+      lines_(endpoints_.size()),
+      lines_epoll_(new_epoll()),
+      helper_epoll_(new_epoll()),
+      bell_(new_bell()),
+      poke_(new_bell()),
+      reception_(
+          {.self = options.self,
+           .ranks = static_cast<std::uint32_t>(endpoints_.size()),
+           .secret = options.secret,
+           .timeout_seconds = options.timeout_seconds},
+          std::move(listener),
+          {.is_connected = [this](Peer peer) { return is_connected(peer); },
+           .connected = [this](Peer peer, Descriptor socket) { open(peer, std::move(socket)); },
+           .unreachable = [this](Peer peer, const std::string& why) { lose(line(peer), "it cannot be reached: " + why); }}) {
+  const auto add = [this](int descriptor, std::uint32_t events, std::uint64_t tag) {
+    checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
+  };
+  add(bell_.get(), EPOLLIN, bell_tag);
+  add(reception_.descriptor(), EPOLLIN, doors_tag);
+  add(lines_epoll_.get(), EPOLLONESHOT, lines_tag);
+}
+
+TcpTransport::~TcpTransport() = default;
+
+TcpTransport::Statistics TcpTransport::statistics() const {
+  Statistics sum{connections_, reception_.strangers(), {}};
+  for (const auto& line : lines_) {
+    if (!line) continue;
+    const Connection::Counts& counts = line->connection.counts();
+    sum.counts.messages_sent += counts.messages_sent;
+    sum.counts.bytes_sent += counts.bytes_sent;
+    sum.counts.messages_received += counts.messages_received;
+    sum.counts.bytes_received += counts.bytes_received;
+  }
+  return sum;
+}
+
+// --- connections -----------------------------------------------------------------------------------------------------------
+
+TcpTransport::Line& TcpTransport::line(Peer peer) {
+  auto& slot = lines_[static_cast<std::size_t>(peer)];
+  if (!slot) slot = std::make_unique<Line>(peer, options_.staging_bytes);
+  return *slot;
+}
+
+bool TcpTransport::is_connected(Peer peer) const {
+  const auto index = static_cast<std::size_t>(peer);
+  return index < lines_.size() && lines_[index] && (lines_[index]->connection.is_open() || lines_[index]->failed);
+}
+
+void TcpTransport::call(Line& line) {
+  const TcpEndpoint& theirs = endpoints_[static_cast<std::size_t>(line.peer_number)];
+  const TcpEndpoint& own = endpoints_[static_cast<std::size_t>(options_.self)];
+  const auto addresses = std::span(theirs.addresses).first(theirs.count);
+  const bool near = on_this_host_[static_cast<std::size_t>(line.peer_number)];
+  std::vector<Reception::Place> places;
+  for (const Address& address : order_candidates(addresses, std::span(own.addresses).first(own.count), near)) {
+    const auto same =
+        std::find_if(addresses.begin(), addresses.end(), [&](const Address& one) { return one.same_host(address); });
+    places.push_back({address, theirs.ports[static_cast<std::size_t>(same - addresses.begin())]});
+  }
+  reception_.call(line.peer_number, std::move(places));
+  note_deadline();
+  wake_helper();
+}
+
+void TcpTransport::open(Peer peer, Descriptor socket) {
+  Line& opened = line(peer);
+  tune_socket(socket.get(), options_.timeout_seconds);
+  opened.connection.open(std::move(socket));
+  watch(opened, EPOLL_CTL_ADD);
+  open_.push_back(&opened);
+  ++connections_;
+  if (look_again_ == never) look_again_ = now_ns() + Supervision::interval_ns(options_.timeout_seconds);
+  opened.connection.flush();
+  note_output(opened);
+}
+
+void TcpTransport::watch(Line& line, int operation) {
+  line.watched_for_room = line.connection.is_blocked();
+  const std::uint32_t events = line.watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  system::epoll_control(lines_epoll_.get(), operation, line.connection.descriptor(), events,
+                        static_cast<std::uint64_t>(line.peer_number));
+}
+
+void TcpTransport::lose(Line& line, const std::string& cause) {
+  if (line.failed) return;
+  line.failed = true;
+  std::erase(open_, &line);
+  line.connection.close();  // and thereby leaves the epoll set
+  vanish(line.peer_number, cause);
+}
+
+void TcpTransport::vanish(Peer peer, const std::string& cause) {
+  if (leaving_.load(std::memory_order_relaxed) || static_cast<int>(vanished()) >= 0) return;
+  std::snprintf(cause_.data(), cause_.size(), "%s", cause.c_str());
+  vanished_.store(peer, std::memory_order_release);
+  wake_helper();
+}
+
+void TcpTransport::bury_failed() {
+  failing_ = false;
+  for (std::size_t i = open_.size(); i-- > 0;) {
+    Line& line = *open_[i];
+    if (line.connection.error() != 0) lose(line, cause_of(line.connection, Connection::Arrival::end));
+  }
+}
+
+void TcpTransport::supervise() {
+  look_again_ = now_ns() + Supervision::interval_ns(options_.timeout_seconds);
+  for (std::size_t i = open_.size(); i-- > 0;) {
+    Line& line = *open_[i];
+    if (!line.supervision.is_dead(line.connection.descriptor(), options_.timeout_seconds)) continue;
+    lose(line, "no answer over its connection for " + std::to_string(options_.timeout_seconds) + " s, SLUICE_TCP_TIMEOUT");
+  }
+}
+
+// --- output ----------------------------------------------------------------------------------------------------------------
+
+void TcpTransport::note_output(Line& line) {
+  const Connection& connection = line.connection;
+  if (connection.holds_output() != line.counted_holding) {
+    line.counted_holding = !line.counted_holding;
+    line.counted_holding ? ++holding_ : --holding_;
+    holds_output_ = holding_ != 0;
+  }
+  if (connection.error() != 0) failing_ = true;
+  if (connection.is_open() && connection.is_blocked() != line.watched_for_room) watch(line, EPOLL_CTL_MOD);
+  if (connection.owes_room() && !line.in_rooms) {
+    line.in_rooms = true;
+    rooms_.push_back(&line);
+  }
+}
+
+std::byte* TcpTransport::reserve(Peer to, std::size_t payload_bytes) {
+  Line& target = line(to);
+  if (!target.connection.is_open() && !target.failed) call(target);
+  return target.connection.reserve(payload_bytes);
+}
+
+void TcpTransport::commit(Peer to, const MessageHeader& header) {
+  Line& target = line(to);
+  target.connection.commit(header);
+  note_output(target);
+}
+
+bool TcpTransport::send(Peer to, const MessageHeader& header, std::span<const std::byte> prefix,
+                        std::span<const std::byte> bytes) {
+  Line& target = line(to);
+  const bool sent = target.connection.send(header, prefix, bytes);
+  note_output(target);
+  return sent;
+}
+
+std::size_t TcpTransport::stream(Peer to, std::uint64_t subject, std::span<const std::byte> next) {
+  Line& target = line(to);
+  const std::size_t bytes = target.connection.stream(subject, next);
+  note_output(target);
+  return bytes;
+}
+
+int TcpTransport::tell_room(MessageSink& sink) {
+  const std::vector<Line*> told = std::move(rooms_);
+  rooms_.clear();
+  for (Line* line : told) {
+    line->in_rooms = false;
+    line->connection.room_was_told();
+    sink.on_room(line->peer_number);
+  }
+  return static_cast<int>(told.size());
+}
+
+// --- input -----------------------------------------------------------------------------------------------------------------
+
+int TcpTransport::serve(Line& line, MessageSink& sink) {
+  const Connection::Arrival arrival = line.connection.receive(sink);
+  if (arrival == Connection::Arrival::nothing) return 0;
+  if (arrival != Connection::Arrival::something) lose(line, cause_of(line.connection, arrival));
+  return 1;
+}
+
+int TcpTransport::poll(MessageSink& sink) {
+  if (failing_) bury_failed();
+  int moved = rooms_.empty() ? 0 : tell_room(sink);
+  const auto waits = [](const Line* line) { return line->watched_for_room; };
+  if (open_.size() <= few_lines && std::none_of(open_.begin(), open_.end(), waits)) {
+    for (std::size_t i = open_.size(); i-- > 0;) moved += serve(*open_[i], sink);
+    return moved;
+  }
+  std::array<epoll_event, 32> events{};
+  const int count = system::epoll_wait(lines_epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    Line& line = *lines_[event.data.u64];
+    if ((event.events & EPOLLOUT) != 0) {
+      line.connection.flush();
+      note_output(line);
+    }
+    if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0) moved += serve(line, sink);
+  }
+  if (!rooms_.empty()) moved += tell_room(sink);
+  return moved;
+}
+
+// --- sleeping --------------------------------------------------------------------------------------------------------------
+
+void TcpTransport::set_attention(Attention level) {
+  const bool wanted =
+      options_.hears_for_sleepers ? level != Attention::none : level == Attention::rendezvous || level == Attention::everything;
+  if (!wanted && !armed_) return;
+  armed_ = wanted;
+  const std::uint32_t events = EPOLLONESHOT | (wanted ? std::uint32_t{EPOLLIN} : 0);
+  system::epoll_control(helper_epoll_.get(), EPOLL_CTL_MOD, lines_epoll_.get(), events, lines_tag);
+}
+
+void TcpTransport::sleep(std::chrono::microseconds limit) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
+  std::array<pollfd, 2> files{{{lines_epoll_.get(), POLLIN, 0}, {poke_.get(), POLLIN, 0}}};
+  ::syscall(SYS_ppoll, files.data(), files.size(), &timeout, nullptr, 0);
+}
+
+void TcpTransport::poke() {
+  poked_ = true;
+  ring(poke_);
+}
+
+void TcpTransport::forget_pokes() {
+  if (poked_) silence(poke_);
+  poked_ = false;
+}
+
+void TcpTransport::note_deadline() { deadline_.store(std::min(reception_.deadline(), look_again_), std::memory_order_relaxed); }
+
+int TcpTransport::helper_patience() const {
+  constexpr std::uint64_t longest_ms = 3'600'000;
+  const std::uint64_t deadline = deadline_.load(std::memory_order_relaxed);
+  const std::uint64_t now = now_ns();
+  if (deadline == never) return -1;
+  return deadline <= now ? 0 : static_cast<int>(std::min((deadline - now) / millisecond_ns + 1, longest_ms));
+}
+
+bool TcpTransport::take_helper_events() {
+  std::array<epoll_event, 3> events{};
+  const int count = system::epoll_wait(helper_epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
+    if (tag == bell_tag) silence(bell_);
+    if (tag == doors_tag) doors_rang_.store(true, std::memory_order_relaxed);
+  }
+  return count > 0 || helper_patience() == 0;
+}
+
+void TcpTransport::sleep_helper() {
+  pollfd file{helper_epoll_.get(), POLLIN, 0};
+  do {
+    const int patience = helper_patience();
+    timespec timeout{patience / 1000, patience % 1000 * static_cast<long>(millisecond_ns)};
+    ::syscall(SYS_ppoll, &file, 1, patience < 0 ? nullptr : &timeout, nullptr, 0);
+  } while (!take_helper_events());
+}
+
+void TcpTransport::wake_helper() { ring(bell_); }
+
+void TcpTransport::attend() {
+  const std::uint64_t now = now_ns();
+  if (doors_rang_.exchange(false, std::memory_order_relaxed) || now >= reception_.deadline()) reception_.step();
+  if (failing_) bury_failed();
+  if (now >= look_again_) supervise();
+  note_deadline();
+}
+
+}  // namespace sluice

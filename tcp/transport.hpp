@@ -1,0 +1,153 @@
+// The transport between hosts: one TCP connection for each pair of processes that talk.
+//
+// Who polls. A thread inside a call reads the sockets themselves; with more than a few of them it asks epoll first. The helper
+// thread sleeps in an epoll set of its own, which holds
+//
+//   bell      wake_helper
+//   doors     the reception: callers, calls (always watched: strangers and handshakes must not wait for the application)
+//   lines     an epoll set of all open connections, watched only while attention asks for it (armed)
+//
+// `lines` is level-triggered, so there is no moment at which an arrival could be missed: what is in a socket when attention is
+// raised wakes the helper thread at once. It is armed for one wake-up at a time, so that data that waits for an application
+// thread to take it does not keep waking the helper thread. Nothing complete ever stays in user space between two polls.
+//
+// A sleeping application thread waits on `lines` itself, and on an eventfd by which other threads of the process poke it. Where
+// another transport sleeps for this one (`hears_for_sleepers`), the helper thread is armed instead and pokes.
+//
+// Threading: as in runtime/transport.hpp; `attend` is the helper thread's.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "runtime/transport.hpp"
+#include "tcp/connection.hpp"
+#include "tcp/reception.hpp"
+#include "tcp/supervision.hpp"
+
+namespace sluice {
+
+class TcpTransport final : public Transport {
+ public:
+  struct Options {
+    Peer self{};
+    JobSecret secret{};
+    unsigned timeout_seconds = 30;
+    std::size_t eager_limit = std::size_t{64} << 10;
+    std::size_t staging_bytes = std::size_t{256} << 10;
+    bool hears_for_sleepers = false;
+  };
+  struct Statistics {
+    std::uint64_t connections = 0;
+    std::uint64_t strangers = 0;
+    Connection::Counts counts;
+  };
+
+  /// `endpoints`: of all ranks of the job. `on_this_host`: by rank.
+  TcpTransport(const Options& options, Listener listener, std::vector<TcpEndpoint> endpoints, std::vector<bool> on_this_host);
+  ~TcpTransport() override;
+  TcpTransport(const TcpTransport&) = delete;
+  TcpTransport& operator=(const TcpTransport&) = delete;
+
+  /// From now on connections may end without their peers being taken for vanished. [any thread]
+  void leave() { leaving_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] Statistics statistics() const;
+
+  /// What sleep_helper waits for, and what it does with it: for a transport that sleeps for several.
+  [[nodiscard]] int helper_descriptor() const { return helper_epoll_.get(); }
+  /// How long it may wait for that, in milliseconds; -1: for ever.
+  [[nodiscard]] int helper_patience() const;
+  /// Takes note of what the helper thread was woken for, without waiting. True when there was anything.
+  bool take_helper_events();
+
+  [[nodiscard]] std::size_t max_payload() const override { return Connection::most_payload; }
+  std::byte* reserve(Peer to, std::size_t payload_bytes) override;
+  void commit(Peer to, const MessageHeader& header) override;
+  [[nodiscard]] bool streams_directly(Peer) const override { return true; }
+  std::size_t stream(Peer to, std::uint64_t subject, std::span<const std::byte> next) override;
+  bool send(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes) override;
+  [[nodiscard]] std::size_t eager_limit(Peer) const override { return options_.eager_limit; }
+  int poll(MessageSink& sink) override;
+  [[nodiscard]] bool pending() const override { return !rooms_.empty() || failing_; }
+
+  [[nodiscard]] bool can_write(Peer) const override { return false; }
+  [[nodiscard]] bool can_read_blocks(Peer) const override { return false; }
+  [[nodiscard]] bool can_read(Peer) const override { return false; }
+  bool write(Peer, std::uint64_t, std::span<const std::byte>) override { return false; }
+  bool read_block(Peer, std::uint64_t, std::span<std::byte>) override { return false; }
+  std::size_t read(Peer, std::uint64_t, std::span<std::byte>) override { return 0; }
+  std::uint32_t open_progress_slot() override { return no_slot; }
+  void close_progress_slot(std::uint32_t) override {}
+  [[nodiscard]] std::uint64_t progress(std::uint32_t) const override { return 0; }
+  void report_progress(Peer, std::uint32_t, std::uint64_t) override {}
+  std::atomic<std::uint64_t>& claims(std::uint32_t) override { return no_claims_; }
+  std::atomic<std::uint64_t>* claims_at(Peer, std::uint32_t) override { return nullptr; }
+
+  void flush_alerts() override {}
+  void set_attention(Attention level) override;
+  void sleep(std::chrono::microseconds limit) override;
+  void poke() override;
+  void forget_pokes() override;
+  void sleep_helper() override;
+  void wake_helper() override;
+  void attend() override;
+  [[nodiscard]] Peer vanished() const override { return vanished_.load(std::memory_order_acquire); }
+  [[nodiscard]] const char* cause() const override { return cause_.data(); }
+
+ private:
+  struct Line {
+    Connection connection;
+    Supervision supervision;
+    bool watched_for_room = false;
+    bool counted_holding = false;
+    bool in_rooms = false;
+    bool failed = false;
+
+    Line(Peer peer, std::size_t staging_bytes) : connection(peer, staging_bytes), peer_number(peer) {}
+    Peer peer_number;
+  };
+
+  Line& line(Peer peer);
+  [[nodiscard]] bool is_connected(Peer peer) const;
+  void open(Peer peer, Descriptor socket);
+  void call(Line& line);
+  /// After anything was done with the output of a line.
+  void note_output(Line& line);
+  void watch(Line& line, int operation);
+  int tell_room(MessageSink& sink);
+  int serve(Line& line, MessageSink& sink);
+  void bury_failed();
+  void lose(Line& line, const std::string& cause);
+  void vanish(Peer peer, const std::string& cause);
+  void supervise();
+  void note_deadline();
+
+  const Options options_;
+  std::vector<TcpEndpoint> endpoints_;
+  std::vector<bool> on_this_host_;
+  std::vector<std::unique_ptr<Line>> lines_;  // by rank; none where nothing was ever said
+  std::vector<Line*> open_;
+  std::vector<Line*> rooms_;  // lines whose peers must be told of room
+  std::size_t holding_ = 0;   // lines with staged output
+  bool failing_ = false;      // some line has an error that nobody has looked at
+  std::uint64_t connections_ = 0;
+  std::uint64_t look_again_ = ~std::uint64_t{0};  // when connections are supervised next
+
+  Descriptor lines_epoll_;
+  Descriptor helper_epoll_;
+  Descriptor bell_;
+  Descriptor poke_;
+  Reception reception_;
+  bool armed_ = false;
+  bool poked_ = false;
+  std::atomic<bool> doors_rang_{false};
+  std::atomic<std::uint64_t> deadline_{~std::uint64_t{0}};  // of attend, for the helper thread to wake by itself
+  std::atomic<bool> leaving_{false};
+  std::atomic<Peer> vanished_{Peer{-1}};
+  std::array<char, 256> cause_{};
+  std::atomic<std::uint64_t> no_claims_{0};
+};
+
+}  // namespace sluice
