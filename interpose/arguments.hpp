@@ -36,10 +36,10 @@ class BufferArgument {
   /// All memory from the first to the last byte, gaps included.
   [[nodiscard]] ByteRange span() const;
 
-  /// Rule 6: an operation on a range that is still guarded behaves as if the earlier receive had completed.
-  void settle() const {
+  /// Rule 6: an operation on a range that is still guarded behaves as if the earlier one had completed.
+  void settle(Access access) const {
     if (Engine::anything_released()) [[unlikely]]
-      engine().settle(span());
+      engine().settle(span(), access);
   }
 
  private:

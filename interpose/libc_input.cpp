@@ -25,7 +25,7 @@ namespace sluice {
 namespace {
 
 void settle_int_vectors(const iovec* vectors, int count) {
-  settle_vectors(vectors, count > 0 ? static_cast<std::size_t>(count) : 0);
+  settle_vectors(vectors, count > 0 ? static_cast<std::size_t>(count) : 0, Access::write);
 }
 
 void settle_from(void* data, std::size_t bytes, const sockaddr* from, const socklen_t* from_bytes) {
@@ -37,7 +37,7 @@ void settle_from(void* data, std::size_t bytes, const sockaddr* from, const sock
 void settle_messages(const mmsghdr* messages, unsigned count, const timespec* timeout) {
   settle(messages, count * sizeof *messages);
   settle(timeout, sizeof *timeout);
-  for (unsigned i = 0; i < count; ++i) settle_message(&messages[i].msg_hdr);
+  for (unsigned i = 0; i < count; ++i) settle_message(&messages[i].msg_hdr, Access::write);
 }
 
 }  // namespace
@@ -78,7 +78,8 @@ SYSTEM_CALL(ssize_t, recvfrom, (int socket, void* data, size_t bytes, int flags,
 SYSTEM_CALL(ssize_t, __recvfrom_chk,
             (int socket, void* data, size_t bytes, size_t room, int flags, sockaddr* from, socklen_t* from_bytes),
             (socket, data, bytes, room, flags, from, from_bytes), settle_from(data, bytes, from, from_bytes))
-SYSTEM_CALL(ssize_t, recvmsg, (int socket, msghdr* message, int flags), (socket, message, flags), settle_message(message))
+SYSTEM_CALL(ssize_t, recvmsg, (int socket, msghdr* message, int flags), (socket, message, flags),
+            settle_message(message, sluice::Access::write))
 SYSTEM_CALL(int, recvmmsg, (int socket, mmsghdr* messages, unsigned count, int flags, timespec* timeout),
             (socket, messages, count, flags, timeout), settle_messages(messages, count, timeout))
 

@@ -25,9 +25,9 @@ ByteRange pages_of(const void* data, std::size_t bytes) {
 
 }  // namespace
 
-void settle(const void* data, std::size_t bytes) {
+void settle(const void* data, std::size_t bytes, Access access) {
   const ByteRange range = pages_of(data, bytes);
-  if (can_wait() && user_memory_is_guarded(range)) engine().settle(range);
+  if (can_wait() && user_memory_is_guarded(range)) engine().settle(range, access);
 }
 
 void settle_inside_allocator(const void* data, std::size_t bytes) {
@@ -35,25 +35,25 @@ void settle_inside_allocator(const void* data, std::size_t bytes) {
   if (can_wait() && user_memory_is_guarded(range)) engine().settle_without_host(range);
 }
 
-void settle_product(const void* data, std::size_t size, std::size_t count) {
+void settle_product(const void* data, std::size_t size, std::size_t count, Access access) {
   std::size_t bytes = 0;
-  settle(data, __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes);
+  settle(data, __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes, access);
 }
 
-void settle_string(const char* text) { settle(text, PATH_MAX); }
+void settle_string(const char* text) { settle(text, PATH_MAX, Access::read); }
 
-void settle_vectors(const iovec* vectors, std::size_t count) {
+void settle_vectors(const iovec* vectors, std::size_t count, Access access) {
   if (!vectors || count > IOV_MAX) return;
-  settle(vectors, count * sizeof *vectors);
-  for (const iovec& vector : std::span(vectors, count)) settle(vector.iov_base, vector.iov_len);
+  settle(vectors, count * sizeof *vectors, Access::read);
+  for (const iovec& vector : std::span(vectors, count)) settle(vector.iov_base, vector.iov_len, access);
 }
 
-void settle_message(const msghdr* message) {
+void settle_message(const msghdr* message, Access access) {
   if (!message) return;
   settle(message, sizeof *message);
   settle(message->msg_name, message->msg_namelen);
   settle(message->msg_control, message->msg_controllen);
-  settle_vectors(message->msg_iov, message->msg_iovlen);
+  settle_vectors(message->msg_iov, message->msg_iovlen, access);
 }
 
 void settle_stream(FILE* stream) {

@@ -24,15 +24,16 @@ namespace sluice {
 /// Something is under guard. One relaxed load.
 inline bool watching() { return PageGuard::active() != 0; }
 
-/// Completes what is under guard in the pages of these bytes; nothing to do for nullptr.
-void settle(const void* data, std::size_t bytes);
+/// Completes what is under guard in the pages of these bytes; nothing to do for nullptr. What is only read may belong to a
+/// released send.
+void settle(const void* data, std::size_t bytes, Access access = Access::write);
 /// Likewise, without ever calling the host: allocators call these functions with their locks held, and the host allocates.
 void settle_inside_allocator(const void* data, std::size_t bytes);
-void settle_product(const void* data, std::size_t size, std::size_t count);
+void settle_product(const void* data, std::size_t size, std::size_t count, Access access);
 void settle_string(const char* text);
 /// The vectors and what they describe.
-void settle_vectors(const iovec* vectors, std::size_t count);
-void settle_message(const msghdr* message);
+void settle_vectors(const iovec* vectors, std::size_t count, Access access);
+void settle_message(const msghdr* message, Access access);
 /// The stream's own buffer, which stdio fills and empties without the wrappers. Everything, for a stream that has none yet (it
 /// may get one that shares a page with a receive buffer), and for nullptr, which stands for all streams.
 void settle_stream(FILE* stream);

@@ -25,16 +25,16 @@ using sluice::settle_stream;
 using sluice::settle_string;
 
 LIBRARY_CALL(size_t, fread, (void* data, size_t size, size_t count, FILE* file), (data, size, count, file),
-             settle_product(data, size, count);
+             settle_product(data, size, count, sluice::Access::write);
              settle_stream(file))
 LIBRARY_CALL(size_t, fread_unlocked, (void* data, size_t size, size_t count, FILE* file), (data, size, count, file),
-             settle_product(data, size, count);
+             settle_product(data, size, count, sluice::Access::write);
              settle_stream(file))
 LIBRARY_CALL(size_t, __fread_chk, (void* data, size_t room, size_t size, size_t count, FILE* file),
-             (data, room, size, count, file), settle_product(data, size, count);
+             (data, room, size, count, file), settle_product(data, size, count, sluice::Access::write);
              settle_stream(file))
 LIBRARY_CALL(size_t, __fread_unlocked_chk, (void* data, size_t room, size_t size, size_t count, FILE* file),
-             (data, room, size, count, file), settle_product(data, size, count);
+             (data, room, size, count, file), settle_product(data, size, count, sluice::Access::write);
              settle_stream(file))
 LIBRARY_CALL(char*, fgets, (char* text, int room, FILE* file), (text, room, file), settle_stream(file))
 LIBRARY_CALL(char*, fgets_unlocked, (char* text, int room, FILE* file), (text, room, file), settle_stream(file))

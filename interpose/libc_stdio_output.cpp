@@ -41,10 +41,10 @@ using sluice::settle_stream;
 
 LIBRARY_CALL(size_t, fwrite, (const void* data, size_t size, size_t count, FILE* file), (data, size, count, file),
              hold_output(file);
-             settle_product(data, size, count))
+             settle_product(data, size, count, sluice::Access::read))
 LIBRARY_CALL(size_t, fwrite_unlocked, (const void* data, size_t size, size_t count, FILE* file), (data, size, count, file),
              hold_output(file);
-             settle_product(data, size, count))
+             settle_product(data, size, count, sluice::Access::read))
 LIBRARY_CALL(int, puts, (const char* text), (text), hold_output(stdout))
 LIBRARY_CALL(int, fputs, (const char* text, FILE* file), (text, file), hold_output(file))
 LIBRARY_CALL(int, fputs_unlocked, (const char* text, FILE* file), (text, file), hold_output(file))

@@ -76,7 +76,7 @@ int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messag
   }
   const BufferArgument buffer(address, count, type);
   if (!buffer.valid()) return refuse(address, count, type, *slot);
-  buffer.settle();
+  buffer.settle(Access::write);
   const MatchedMessage taken = take_message(*slot);
   *message = predefined().message_null;
   Request* request = engine().start_receive(taken.message, buffer.user_buffer(), site);
@@ -94,7 +94,7 @@ int Imrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messa
   }
   const BufferArgument buffer(address, count, type);
   if (!buffer.valid()) return refuse(address, count, type, *slot);
-  buffer.settle();
+  buffer.settle(Access::write);
   const MatchedMessage taken = take_message(*slot);
   *message = predefined().message_null;
   *request = handle_for_receive(engine().start_receive(taken.message, buffer.user_buffer(), site), *taken.communicator);

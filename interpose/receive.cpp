@@ -12,7 +12,7 @@ int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, i
     settle_before_host();
     return host().Recv(address, count, type, from, tag, comm, status);
   }
-  receive.buffer().settle();
+  receive.buffer().settle(Access::write);
   Communicator& communicator = receive.communicator();
   Context& context = *communicator.context;
   const Outcome outcome = receive.buffer().simple()
@@ -32,7 +32,7 @@ int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, 
     settle_before_host();
     return host_activity().started(host().Irecv(address, count, type, from, tag, comm, request), request);
   }
-  receive.buffer().settle();
+  receive.buffer().settle(Access::write);
   Communicator& communicator = receive.communicator();
   const UserBuffer buffer = receive.buffer().user_buffer();
   Request* started = engine().start_receive(*communicator.context, receive.from(), receive.tag(), buffer, site);

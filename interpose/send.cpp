@@ -21,7 +21,7 @@ int blocking(CallSite site, const void* address, int count, MPI_Datatype type, i
     settle_before_host();
     return (host().*host_call)(address, count, type, to, tag, comm);
   }
-  send.buffer().settle();
+  send.buffer().settle(Access::read);
   if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function);
   send_now(send, mode, site);
   return MPI_SUCCESS;
@@ -39,7 +39,7 @@ int nonblocking(CallSite site, const void* address, int count, MPI_Datatype type
     settle_before_host();
     return host_activity().started((host().*host_call)(address, count, type, to, tag, comm, request), request);
   }
-  send.buffer().settle();
+  send.buffer().settle(Access::read);
   if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function);
   Communicator& communicator = send.communicator();
   const UserBuffer buffer = send.buffer().user_buffer();

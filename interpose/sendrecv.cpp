@@ -1,6 +1,6 @@
-// Combined send and receive. The receive is posted first, so that the blocking send cannot keep the peers from each other.
+// Combined send and receive. The receive is posted first, so that the send cannot keep the peers from each other.
+#include <array>
 #include <memory>
-#include <span>
 
 #include "interpose/errors.hpp"
 #include "interpose/operation_arguments.hpp"
@@ -20,10 +20,18 @@ Request* start(const ReceiveArguments& receive, CallSite site) {
   return engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site);
 }
 
-Outcome await(Request* request, CallSite site) {
-  if (!request) return no_process_outcome;
-  engine().wait_all({&request, 1}, site);
-  return engine().take(request);
+Request* start(const SendArguments& send, CallSite site) {
+  if (!send.carried()) return nullptr;
+  Context& context = *send.communicator().context;
+  return engine().start_send(context, send.to(), send.tag(), send.buffer().user_buffer(), SendMode::standard, site);
+}
+
+/// Both at once, so that they are released together or not at all.
+Outcome await(Request* sent, Request* received, CallSite site) {
+  const std::array<Request*, 2> both{sent, received};
+  engine().wait_all(both, site);
+  if (sent) engine().take(sent);
+  return received ? engine().take(received) : no_process_outcome;
 }
 
 int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Datatype send_type, int to, int send_tag,
@@ -36,20 +44,22 @@ int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Dataty
     return host().Sendrecv(send_address, send_count, send_type, to, send_tag, receive_address, receive_count, receive_type, from,
                            receive_tag, comm, status);
   }
-  send.buffer().settle();
-  receive.buffer().settle();
+  send.buffer().settle(Access::read);
+  receive.buffer().settle(Access::write);
   Request* posted = start(receive, site);
-  if (send.carried()) send_now(send, SendMode::standard, site);
-  const Outcome outcome = await(posted, site);
+  Request* sent = start(send, site);
+  const Outcome outcome = await(sent, posted, site);
   fill_status(status, outcome);
   return conclude(outcome, receive.communicator(), site.function);
 }
 
-/// The message in packed form, out of the way of what is to be received.
-std::unique_ptr<std::byte[]> packed_copy(const BufferArgument& buffer) {
+/// Sends the message from a packed copy, out of the way of what is to be received.
+Request* start_copy(const SendArguments& send, CallSite site) {
+  if (!send.carried()) return nullptr;
+  const BufferArgument& buffer = send.buffer();
   auto copy = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes());
   LayoutCursor(buffer.user_buffer()).pack({copy.get(), buffer.bytes()});
-  return copy;
+  return engine().start_send(*send.communicator().context, send.to(), send.tag(), std::move(copy), buffer.bytes(), site);
 }
 
 int Sendrecv_replace(CallSite site, void* address, int count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
@@ -60,14 +70,10 @@ int Sendrecv_replace(CallSite site, void* address, int count, MPI_Datatype type,
     settle_before_host();
     return host().Sendrecv_replace(address, count, type, to, send_tag, from, receive_tag, comm, status);
   }
-  receive.buffer().settle();
-  const std::size_t bytes = send.buffer().bytes();
-  const auto copy = send.carried() ? packed_copy(send.buffer()) : nullptr;
+  receive.buffer().settle(Access::write);
+  Request* sent = start_copy(send, site);
   Request* posted = start(receive, site);
-  if (send.carried()) {
-    engine().send(*send.communicator().context, send.to(), send.tag(), copy.get(), bytes, SendMode::standard, site);
-  }
-  const Outcome outcome = await(posted, site);
+  const Outcome outcome = await(sent, posted, site);
   fill_status(status, outcome);
   return conclude(outcome, receive.communicator(), site.function);
 }

@@ -1,14 +1,10 @@
 #include "interpose/session.hpp"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 
 #include "interpose/communicators.hpp"
 #include "interpose/datatypes.hpp"
@@ -19,7 +15,6 @@
 #include "interpose/libc_signal.hpp"
 #include "interpose/summary.hpp"
 #include "runtime/alias_arena.hpp"
-#include "shmem/transport.hpp"
 
 namespace sluice {
 namespace detail {
@@ -32,8 +27,6 @@ constinit Engine* engine = nullptr;
 namespace {
 
 constinit Session* the_session = nullptr;
-
-constexpr std::chrono::seconds connect_limit{30};
 
 /// Prints every error; the job ends.
 void abort_job(const std::vector<std::string>& errors) {
@@ -72,34 +65,6 @@ std::size_t map_budget() {
     std::fclose(file);
   }
   return limit / share;
-}
-
-/// The first process of the node invents it.
-std::string job_key(MPI_Comm node) {
-  std::array<std::uint64_t, 2> key{};
-  if (rank_in(node) == 0 && getrandom(key.data(), sizeof key, 0) < 0) key[0] = static_cast<std::uint64_t>(getpid());
-  host().Bcast(key.data(), static_cast<int>(key.size()), predefined().uint64, 0, node);
-  return std::to_string(key[0]) + "-" + std::to_string(key[1]);
-}
-
-/// Runs one step of the start on every rank; the empty string when all succeeded, otherwise why not, on the lowest rank that
-/// failed (the others get a reference to it).
-template <typename Step>
-std::string together(MPI_Comm comm, Step step) {
-  std::string failure;
-  try {
-    step();
-  } catch (const std::exception& error) {
-    failure = error.what();
-    if (failure.empty()) failure = "unknown cause";
-  }
-  const int size = size_of(comm);
-  const int rank = rank_in(comm);
-  int mine = failure.empty() ? 0 : size - rank;
-  int highest = 0;
-  host().Allreduce(&mine, &highest, 1, predefined().integer, predefined().max, comm);
-  if (highest == 0) return {};
-  return highest == mine ? failure : "rank " + std::to_string(size - highest) + " failed";
 }
 
 }  // namespace
@@ -154,7 +119,7 @@ bool Session::start(std::string& why_not) {
   find_neighbours();
   why_not = together(world_comm_, [this] {
     arena_ = std::make_unique<AliasArena>(map_budget());
-    bootstrap();
+    transports_.make(*arena_);
   });
   if (why_not.empty()) why_not = together(world_comm_, [this] { make_engine(); });
   if (!why_not.empty()) return false;
@@ -175,29 +140,12 @@ void Session::find_neighbours() {
   host().Comm_split_type(world_comm_, MPI_COMM_TYPE_SHARED, world_rank_, objects.info_null, &node_comm_);
   node_ranks_.resize(static_cast<std::size_t>(size_of(node_comm_)));
   host().Allgather(&world_rank_, 1, objects.integer, node_ranks_.data(), 1, objects.integer, node_comm_);
-  reachable_.resize(static_cast<std::size_t>(world_size_));
-  for (const int rank : node_ranks_) reachable_[static_cast<std::size_t>(rank)] = true;
-}
-
-/// Collective inside a node, and nothing that fails may keep others waiting: what can throw before the gathering is kept until
-/// after it.
-void Session::bootstrap() {
-  if (node_ranks_.size() == 1) return;
-  ShmemBootstrap::Options options;
-  options.self = Peer{world_rank_};
-  for (const int rank : node_ranks_) options.local.push_back(Peer{rank});
-  options.job = job_key(node_comm_);
-  options.alias_file = arena_->usable() ? arena_->descriptor() : -1;
-  options.deadline = std::chrono::steady_clock::now() + connect_limit;
-
-  std::unique_ptr<ShmemBootstrap> introduction;
-  std::string failure = together(node_comm_, [&] { introduction = std::make_unique<ShmemBootstrap>(std::move(options)); });
-  if (!failure.empty()) throw std::runtime_error(failure);
-  std::vector<ShmemAddress> addresses(node_ranks_.size());
-  const ShmemAddress own = introduction->address();
-  host().Allgather(&own, sizeof own, predefined().byte, addresses.data(), sizeof own, predefined().byte, node_comm_);
-  introduction->connect(addresses);
-  transport_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(config_.shmem_copy));
+  transports_.agree({.config = &config_,
+                     .world = world_comm_,
+                     .node = node_comm_,
+                     .rank = world_rank_,
+                     .size = world_size_,
+                     .node_ranks = node_ranks_});
 }
 
 void Session::make_engine() {
@@ -208,7 +156,7 @@ void Session::make_engine() {
   int level = MPI_THREAD_MULTIPLE;
   host().Query_thread(&level);
   parts.concurrent_calls = level == MPI_THREAD_MULTIPLE;
-  parts.transport = transport_.get();
+  parts.transport = transports_.get();
   parts.arena = arena_.get();
   parts.host = {.progress = progress_host, .outstanding = [] { return host_activity().outstanding(); }};
   parts.config = config_;
@@ -217,7 +165,9 @@ void Session::make_engine() {
 
 void Session::describe() const {
   if (config_.verbose < 1 || world_rank_ != 0) return;
-  std::fprintf(stderr, "sluice: carries %d ranks, %zu on this node%s%s\n", world_size_, node_ranks_.size(),
+  const char* const beyond =
+      transports_.tcp() ? ", by tcp" : (transports_.all_reachable() ? "" : ", without those of other nodes");
+  std::fprintf(stderr, "sluice: carries %d ranks, %zu on this node%s%s%s\n", world_size_, node_ranks_.size(), beyond,
                arena_->usable() ? "" : "; no early release: ", arena_->refusal().c_str());
 }
 
@@ -230,7 +180,7 @@ void Session::free_communicators() {
 void Session::announce_abort() {
   if (!engaged()) return;
   engine().expect_end();
-  if (session().transport_) session().transport_->leave();
+  session().transports_.leave();
   // What the host says to its launcher now must not wait for a message that may never come.
   detail::engaged.store(false, std::memory_order_release);
 }
@@ -246,9 +196,8 @@ void Session::close() {
   close_datatypes();
   detail::engine = nullptr;
   Session* closing = the_session;
-  if (closing->transport_) closing->transport_->leave();
+  closing->transports_.leave();
   closing->engine_.reset();
-  closing->transport_.reset();
   closing->arena_.reset();
   closing->free_communicators();
   the_session = nullptr;

@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "interpose/transports.hpp"
 #include "runtime/config.hpp"
 #include "runtime/engine.hpp"
 
 namespace sluice {
 
 class AliasArena;
-class ShmemTransport;
 
 namespace detail {
 extern std::atomic<bool> engaged;
@@ -55,9 +55,9 @@ class Session {
   /// A duplicate of MPI_COMM_SELF on which nothing ever happens.
   [[nodiscard]] MPI_Comm quiet_comm() const { return quiet_comm_; }
   /// The transports reach this process.
-  [[nodiscard]] bool reaches(int world_rank) const { return reachable_[static_cast<std::size_t>(world_rank)]; }
+  [[nodiscard]] bool reaches(int world_rank) const { return transports_.reaches(world_rank); }
   [[nodiscard]] AliasArena* arena() const { return arena_.get(); }
-  [[nodiscard]] const ShmemTransport* transport() const { return transport_.get(); }
+  [[nodiscard]] const Transports& transports() const { return transports_; }
 
   /// False in a child that was made past the handlers of fork.
   [[nodiscard]] bool is_of_this_process() const { return process_ == getpid(); }
@@ -68,7 +68,6 @@ class Session {
   explicit Session(const Config& config);
   void find_neighbours();
   bool start(std::string& why_not);
-  void bootstrap();
   void make_engine();
   void describe() const;
   void free_communicators();
@@ -82,9 +81,8 @@ class Session {
   MPI_Comm node_comm_;
   MPI_Comm quiet_comm_;
   std::vector<int> node_ranks_;  // world ranks of the processes on this node, in the order of node_comm_
-  std::vector<bool> reachable_;  // by world rank
   std::unique_ptr<AliasArena> arena_;
-  std::unique_ptr<ShmemTransport> transport_;
+  Transports transports_;  // outlives the engine
   std::unique_ptr<Engine> engine_;
 };
 

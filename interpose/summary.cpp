@@ -14,6 +14,7 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/statistics.hpp"
+#include "tcp/transport.hpp"
 
 namespace sluice {
 namespace {
@@ -40,6 +41,10 @@ void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const 
   rows.push_back({"receives released early", counts.released});
   rows.push_back({"  before their message was known", counts.released_unmatched});
   rows.push_back({"  touched at once", counts.touched_at_once});
+  rows.push_back({"sends released early", counts.sends_released, Row::Unit::count, true});
+  rows.push_back({"  written to at once", counts.sends_touched_at_once, Row::Unit::count, true});
+  rows.push_back({"sends copied aside while they were blocked", counts.sends_set_aside, Row::Unit::count, true});
+  rows.push_back({"time sends would have blocked", counts.sends_blocked_ns, Row::Unit::nanoseconds, true});
   rows.push_back({"time receives would have blocked", counts.blocked_ns, Row::Unit::nanoseconds});
   rows.push_back({"time waited in calls", counts.waited_ns, Row::Unit::nanoseconds});
   rows.push_back({"time waited on pages", guard.nanoseconds_waited, Row::Unit::nanoseconds});
@@ -47,10 +52,18 @@ void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const 
   rows.push_back({"sends held back", counts.held_sends});
 }
 
+void add_tcp(std::vector<Row>& rows, const TcpTransport::Statistics& tcp) {
+  rows.push_back({"messages sent over tcp, with control messages", tcp.counts.messages_sent});
+  rows.push_back({"bytes sent over tcp", tcp.counts.bytes_sent, Row::Unit::bytes});
+  rows.push_back({"ends of tcp connections", tcp.connections});
+  rows.push_back({"strangers turned away", tcp.strangers, Row::Unit::count, true});
+}
+
 std::vector<Row> collect() {
   std::vector<Row> rows;
   const EngineStatistics& counts = engine().statistics();
   add_messages(rows, counts);
+  if (const TcpTransport* tcp = session().transports().tcp()) add_tcp(rows, tcp->statistics());
   const PageGuard* guard = engine().guard();
   add_releases(rows, counts, guard ? guard->statistics() : PageGuard::Statistics{});
   const AliasArena::Statistics blocks = session().arena()->statistics();

@@ -1,0 +1,77 @@
+// A job on several nodes with several processes on some: shared memory to the peers on this node, TCP to all others, behind one
+// face, so that one matching engine sees both.
+//
+// Each peer belongs to one of the two, so order between a pair is theirs to keep. What needs more than a look at who is meant:
+//
+//   poll       Shared memory is looked at every time; sockets, whose look is a system call, not more often than twice a
+//              microsecond, which is little against what a message takes on its way through them.
+//   attention  Both are told. A thread of the application sleeps on the word that peers on this node see; what comes through
+//              sockets meanwhile wakes the helper thread, which pokes it (TcpTransport::Options::hears_for_sleepers).
+//   helper     Sleeps on the descriptors of both.
+//
+// docs/concurrency.md says why no wake-up is lost.
+//
+// Threading: as in runtime/transport.hpp.
+#pragma once
+
+#include <vector>
+
+#include "shmem/transport.hpp"
+#include "tcp/transport.hpp"
+
+namespace sluice {
+
+class MixedTransport final : public Transport {
+ public:
+  /// Both outlive it. `is_near`: by peer, whether `near` reaches it.
+  MixedTransport(ShmemTransport& near, TcpTransport& far, std::vector<bool> is_near);
+
+  [[nodiscard]] std::size_t max_payload() const override { return std::min(near_.max_payload(), far_.max_payload()); }
+  std::byte* reserve(Peer to, std::size_t payload_bytes) override;
+  void commit(Peer to, const MessageHeader& header) override;
+  [[nodiscard]] bool streams_directly(Peer peer) const override { return !is_near(peer); }
+  std::size_t stream(Peer to, std::uint64_t subject, std::span<const std::byte> next) override;
+  bool send(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes) override;
+  [[nodiscard]] std::size_t eager_limit(Peer peer) const override { return is_near(peer) ? 0 : far_.eager_limit(peer); }
+  int poll(MessageSink& sink) override;
+  [[nodiscard]] bool pending() const override { return near_.pending() || far_.pending(); }
+
+  [[nodiscard]] bool can_write(Peer peer) const override { return is_near(peer) && near_.can_write(peer); }
+  [[nodiscard]] bool can_read_blocks(Peer peer) const override { return is_near(peer) && near_.can_read_blocks(peer); }
+  [[nodiscard]] bool can_read(Peer peer) const override { return is_near(peer) && near_.can_read(peer); }
+  bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) override {
+    return near_.write(peer, file_offset, source);
+  }
+  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) override {
+    return near_.read_block(peer, file_offset, target);
+  }
+  std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {
+    return near_.read(peer, peer_address, target);
+  }
+  std::uint32_t open_progress_slot() override { return near_.open_progress_slot(); }
+  void close_progress_slot(std::uint32_t slot) override { near_.close_progress_slot(slot); }
+  [[nodiscard]] std::uint64_t progress(std::uint32_t slot) const override { return near_.progress(slot); }
+  void report_progress(Peer to, std::uint32_t slot, std::uint64_t bytes) override { near_.report_progress(to, slot, bytes); }
+  std::atomic<std::uint64_t>& claims(std::uint32_t slot) override { return near_.claims(slot); }
+  std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override { return near_.claims_at(peer, slot); }
+
+  void flush_alerts() override { near_.flush_alerts(); }
+  void set_attention(Attention level) override;
+  void sleep(std::chrono::microseconds limit) override { near_.sleep(limit); }
+  void poke() override { near_.poke(); }
+  void sleep_helper() override;
+  void wake_helper() override { near_.wake_helper(); }
+  void attend() override;
+  [[nodiscard]] Peer vanished() const override;
+  [[nodiscard]] const char* cause() const override;
+
+ private:
+  [[nodiscard]] bool is_near(Peer peer) const { return is_near_[static_cast<std::size_t>(peer)]; }
+
+  ShmemTransport& near_;
+  TcpTransport& far_;
+  std::vector<bool> is_near_;
+  std::uint64_t next_look_ = 0;  // at the sockets
+};
+
+}  // namespace sluice

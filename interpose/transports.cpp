@@ -1,0 +1,171 @@
+#include "interpose/transports.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <string_view>
+
+#include "interpose/host.hpp"
+#include "interpose/mixed_transport.hpp"
+#include "runtime/alias_arena.hpp"
+#include "tcp/interfaces.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::chrono::seconds connect_limit{30};
+
+bool lists(std::string_view list, std::string_view word) {
+  for (;;) {
+    const auto comma = list.find(',');
+    if (list.substr(0, comma) == word) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  return rank;
+}
+
+std::string to_text(const SipKey& key) {
+  std::array<char, 2 * sizeof key + 1> text{};
+  for (std::size_t i = 0; i < key.size(); ++i) std::snprintf(text.data() + 2 * i, 3, "%02x", static_cast<unsigned>(key[i]));
+  return text.data();
+}
+
+}  // namespace
+
+std::string together(MPI_Comm comm, const std::function<void()>& step) {
+  std::string failure;
+  try {
+    step();
+  } catch (const std::exception& error) {
+    failure = error.what();
+    if (failure.empty()) failure = "unknown cause";
+  }
+  int size = 0;
+  host().Comm_size(comm, &size);
+  const int rank = rank_in(comm);
+  int mine = failure.empty() ? 0 : size - rank;
+  int highest = 0;
+  host().Allreduce(&mine, &highest, 1, predefined().integer, predefined().max, comm);
+  if (highest == 0) return {};
+  return highest == mine ? failure : "rank " + std::to_string(size - highest) + " failed";
+}
+
+namespace {
+
+/// 128 random bits that the first process invents and nobody outside the communicator knows. Collective; fails on all or on none.
+SipKey common_secret(MPI_Comm comm) {
+  SipKey key{};
+  const std::string failure = together(comm, [&] {
+    if (rank_in(comm) == 0 && getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) throw_errno("getrandom");
+  });
+  if (!failure.empty()) throw std::runtime_error(failure);
+  host().Bcast(key.data(), static_cast<int>(key.size()), predefined().byte, 0, comm);
+  return key;
+}
+
+}  // namespace
+
+Transports::Transports() = default;
+Transports::~Transports() = default;
+
+void Transports::agree(Job job) {
+  job_ = std::move(job);
+  on_this_host_.resize(static_cast<std::size_t>(job_.size));
+  for (const int rank : job_.node_ranks) on_this_host_[static_cast<std::size_t>(rank)] = true;
+  const bool may_shmem = lists(job_.config->transports, "shmem");
+  const bool one_node = job_.node_ranks.size() == on_this_host_.size();
+  uses_shmem_ = may_shmem && job_.node_ranks.size() > 1;
+  uses_tcp_ = lists(job_.config->transports, "tcp") && job_.size > 1 && !(one_node && may_shmem);
+  if (uses_tcp_) agree_on_tcp();
+  reachable_ = uses_tcp_ ? std::vector<bool>(on_this_host_.size(), true)
+                         : (may_shmem ? on_this_host_ : std::vector<bool>(on_this_host_.size()));
+  reachable_[static_cast<std::size_t>(job_.rank)] = true;
+}
+
+/// Either every rank can be reached, or TCP is used by none.
+void Transports::agree_on_tcp() {
+  std::string failure = together(job_.world, [this] {
+    if (const auto error = error_of_interfaces(job_.config->tcp_interfaces)) {
+      throw std::runtime_error("SLUICE_TCP_INTERFACES=" + job_.config->tcp_interfaces + ": " + *error);
+    }
+    const auto interfaces = read_interfaces();
+    const bool one_host = job_.node_ranks.size() == on_this_host_.size();
+    const auto addresses = choose_addresses(interfaces, job_.config->tcp_interfaces, one_host);
+    if (addresses.empty()) throw std::runtime_error(why_no_address(interfaces, job_.config->tcp_interfaces));
+    listener_ = Listener(addresses);
+  });
+  try {
+    if (failure.empty()) secret_ = common_secret(job_.world);
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  if (!failure.empty()) {
+    uses_tcp_ = false;
+    if (!failure.starts_with("rank ")) {
+      std::fprintf(stderr, "sluice: warning: rank %d: no tcp: %s; what goes beyond a node is left to the host\n", job_.rank,
+                   failure.c_str());
+    }
+    return;
+  }
+  endpoints_.resize(on_this_host_.size());
+  const TcpEndpoint& own = listener_.endpoint();
+  host().Allgather(&own, sizeof own, predefined().byte, endpoints_.data(), sizeof own, predefined().byte, job_.world);
+}
+
+/// Nothing that fails may keep others waiting: what can throw before the gathering is kept until after it.
+void Transports::make_shmem(const AliasArena& arena) {
+  ShmemBootstrap::Options options;
+  options.self = Peer{job_.rank};
+  for (const int rank : job_.node_ranks) options.local.push_back(Peer{rank});
+  options.job = to_text(common_secret(job_.node));
+  options.alias_file = arena.usable() ? arena.descriptor() : -1;
+  options.deadline = std::chrono::steady_clock::now() + connect_limit;
+
+  std::unique_ptr<ShmemBootstrap> introduction;
+  std::string failure = together(job_.node, [&] { introduction = std::make_unique<ShmemBootstrap>(std::move(options)); });
+  if (!failure.empty()) throw std::runtime_error(failure);
+  std::vector<ShmemAddress> addresses(job_.node_ranks.size());
+  const ShmemAddress own = introduction->address();
+  host().Allgather(&own, sizeof own, predefined().byte, addresses.data(), sizeof own, predefined().byte, job_.node);
+  introduction->connect(addresses);
+  shmem_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(job_.config->shmem_copy));
+}
+
+void Transports::make(const AliasArena& arena) {
+  if (uses_shmem_) make_shmem(arena);
+  if (uses_tcp_) {
+    const TcpTransport::Options options{.self = Peer{job_.rank},
+                                        .secret = secret_,
+                                        .timeout_seconds = static_cast<unsigned>(job_.config->tcp_timeout),
+                                        .eager_limit = job_.config->tcp_eager_limit,
+                                        .staging_bytes = job_.config->tcp_buffer,
+                                        .hears_for_sleepers = uses_shmem_};
+    tcp_ = std::make_unique<TcpTransport>(options, std::move(listener_), std::move(endpoints_), on_this_host_);
+  }
+  if (shmem_ && tcp_) mixed_ = std::make_unique<MixedTransport>(*shmem_, *tcp_, on_this_host_);
+  transport_ = mixed_ ? static_cast<Transport*>(mixed_.get()) : (tcp_ ? static_cast<Transport*>(tcp_.get()) : shmem_.get());
+}
+
+bool Transports::all_reachable() const {
+  return std::all_of(reachable_.begin(), reachable_.end(), [](bool reached) { return reached; });
+}
+
+void Transports::leave() {
+  if (shmem_) shmem_->leave();
+  if (tcp_) tcp_->leave();
+}
+
+}  // namespace sluice

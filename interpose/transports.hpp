@@ -1,0 +1,77 @@
+// Which transports this process has, and their making: shared memory between the processes of a node, TCP between nodes, both
+// behind one face where a job needs both. A job on one node has shared memory alone, and nothing of what follows from sockets.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/config.hpp"
+#include "runtime/transport.hpp"
+#include "tcp/listener.hpp"
+#include "tcp/siphash.hpp"
+
+namespace sluice {
+
+class AliasArena;
+class MixedTransport;
+class ShmemTransport;
+class TcpTransport;
+
+/// Runs one step of the start on every rank; the empty string when all succeeded, otherwise why not, on the lowest rank that
+/// failed (the others get a reference to it).
+std::string together(MPI_Comm comm, const std::function<void()>& step);
+
+class Transports {
+ public:
+  struct Job {
+    const Config* config = nullptr;
+    MPI_Comm world;
+    MPI_Comm node;
+    int rank = 0;                 // in world
+    int size = 0;                 // of world
+    std::vector<int> node_ranks;  // world ranks of the processes on this node, in the order of `node`
+  };
+
+  Transports();
+  ~Transports();
+  Transports(const Transports&) = delete;
+  Transports& operator=(const Transports&) = delete;
+
+  /// Collective over the world; nothing in it fails on some ranks only: what goes wrong is agreed upon.
+  void agree(Job job);
+  /// Collective over the node. Throws when it fails.
+  void make(const AliasArena& arena);
+
+  /// nullptr when there is no peer that could be reached.
+  [[nodiscard]] Transport* get() const { return transport_; }
+  [[nodiscard]] const TcpTransport* tcp() const { return tcp_.get(); }
+  [[nodiscard]] bool reaches(int world_rank) const { return reachable_[static_cast<std::size_t>(world_rank)]; }
+  [[nodiscard]] bool all_reachable() const;
+
+  /// This process ends, or ends the job: peers need not report it as vanished, nor it them. [any thread]
+  void leave();
+
+ private:
+  void agree_on_tcp();
+  void make_shmem(const AliasArena& arena);
+
+  Job job_;
+  std::vector<bool> on_this_host_;  // by world rank
+  std::vector<bool> reachable_;
+  bool uses_shmem_ = false;
+  bool uses_tcp_ = false;
+  Listener listener_;
+  std::vector<TcpEndpoint> endpoints_;
+  SipKey secret_{};
+
+  std::unique_ptr<ShmemTransport> shmem_;
+  std::unique_ptr<TcpTransport> tcp_;
+  std::unique_ptr<MixedTransport> mixed_;
+  Transport* transport_ = nullptr;
+};
+
+}  // namespace sluice
