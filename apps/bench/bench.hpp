@@ -62,6 +62,7 @@ void ping_pong(Arguments);
 void bandwidth(Arguments);
 void late_sender(Arguments);
 void read_at_once(Arguments);
+void late_receiver(Arguments);
 void ring(Arguments);
 void all_to_all(Arguments);
 void collectives(Arguments);

@@ -12,6 +12,7 @@ constexpr std::array benchmarks{
     bench::Benchmark{"bandwidth", "[SIZES [SECONDS]]", 2, bench::bandwidth},
     bench::Benchmark{"late_sender", "[SIZES [MILLISECONDS [ROUNDS]]]", 2, bench::late_sender},
     bench::Benchmark{"read_at_once", "[SIZES [MICROSECONDS [SECONDS]]]", 2, bench::read_at_once},
+    bench::Benchmark{"late_receiver", "[SIZES [MICROSECONDS [SECONDS]]]", 2, bench::late_receiver},
     bench::Benchmark{"ring", "[SIZES [SECONDS]]", 1, bench::ring},
     bench::Benchmark{"all_to_all", "[SIZES [SECONDS]]", 1, bench::all_to_all},
     bench::Benchmark{"collectives", "[SECONDS]", 1, bench::collectives},

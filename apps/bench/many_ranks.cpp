@@ -9,19 +9,30 @@ namespace {
 
 constexpr int batches = 7;
 
-/// Runs `step` for about `seconds`, the same number of times on every rank, and reports the time of one.
+/// Runs `step` until its time is steady enough to say how many of them take `seconds`; the same number on every rank. The first
+/// steps are slow: connections are made, buffers become known.
+template <typename Step>
+int steps_in(double seconds, Step step) {
+  constexpr double enough = 0.05;
+  for (int steps = 8;; steps *= 2) {
+    const double start = now();
+    for (int i = 0; i < steps; ++i) step();
+    double elapsed = now() - start;
+    MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (elapsed > enough) return std::max(2, static_cast<int>(seconds * steps / elapsed));
+  }
+}
+
+/// Reports the time of one `step`, the median of several batches that take `seconds` together.
 template <typename Step>
 void measure(const std::string& name, double seconds, Step step) {
   std::uint64_t message = 1;
-  for (int i = 0; i < 3; ++i) step(message++);
-  double start = now();
-  for (int i = 0; i < 5; ++i) step(message++);
-  int steps = std::max(2, static_cast<int>(seconds / batches / ((now() - start) / 5)));
-  MPI_Bcast(&steps, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const auto next = [&] { step(message++); };
+  const int steps = steps_in(seconds / batches, next);
   std::vector<double> times;
   for (int batch = 0; batch < batches; ++batch) {
-    start = now();
-    for (int i = 0; i < steps; ++i) step(message++);
+    const double start = now();
+    for (int i = 0; i < steps; ++i) next();
     times.push_back((now() - start) / steps * 1e6);
   }
   report(name, median(times), "us");

@@ -1,11 +1,10 @@
-// Exchange of ghost rows with the ranks above and below, by nonblocking sends and blocking receives.
+// Exchange of ghost rows with the ranks above and below.
 #pragma once
 
 #include <mpi.h>
 
-#include <array>
-
 #include "apps/pes/field.hpp"
+#include "apps/support/requests.hpp"
 
 namespace pes {
 
@@ -14,15 +13,27 @@ class GhostExchange {
   /// Ranks lie in the order of their rows.
   GhostExchange(int rank, int ranks);
 
-  /// Sends the first and last own row, receives the row above, then the row below. The sends may go on afterwards.
-  void exchange(Field& field);
+  /// Receives for the row above and the row below of the next field.
+  void post_receives(Field& field);
+  /// Sends the first and last own row. The sends may go on afterwards.
+  void send(Field& field);
+
+  /// The same by hand, in pieces.
+  void post_receives_in_pieces(Field& field);
+  void send_in_pieces(Field& field);
+  /// Helps on what has begun.
+  void progress();
+  /// The ghost rows are there.
+  void finish_receives() { receives_.wait(); }
+
   /// The rows that were sent last may be written again.
-  void finish_sends();
+  void finish_sends() { sends_.wait(); }
 
  private:
   int above_;
   int below_;
-  std::array<MPI_Request, 2> sends_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  apps::Requests sends_;
+  apps::Requests receives_;
 };
 
 }  // namespace pes

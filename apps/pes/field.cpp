@@ -1,7 +1,8 @@
 #include "apps/pes/field.hpp"
 
-#include <cstring>
 #include <utility>
+
+#include "apps/support/hash.hpp"
 
 namespace pes {
 
@@ -13,12 +14,6 @@ constexpr double source = 1e-5;
 double between(double first, double last, std::size_t position, std::size_t count) {
   return first + (last - first) * (static_cast<double>(position) / static_cast<double>(count - 1));
 }
-
-// FNV-1a, by 64-bit words.
-constexpr std::uint64_t hash_start = 0xcbf29ce484222325U;
-constexpr std::uint64_t hash_prime = 0x100000001b3U;
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) { return (hash ^ word) * hash_prime; }
 
 }  // namespace
 
@@ -50,7 +45,7 @@ void Field::update(std::size_t index) {
   const double* const above = row(index - 1);
   const double* const here = row(index);
   const double* const below = row(index + 1);
-  double* const result = next_.data() + index * shape_.columns;
+  double* const result = next_row(index);
   for (std::size_t column = 1; column + 1 < shape_.columns; ++column) {
     result[column] = 0.25 * (above[column] + below[column] + here[column - 1] + here[column + 1] + source);
   }
@@ -60,29 +55,19 @@ void Field::sweep() {
   for (std::size_t index = 1; index <= own_rows_; ++index) update(index);
 }
 
-void Field::repeat(std::size_t rows) {
-  for (std::size_t done = 0; done < rows; ++done) update(1 + done % own_rows_);
-}
-
 void Field::advance() { std::swap(current_, next_); }
 
 std::vector<std::uint64_t> Field::row_hashes() const {
   std::vector<std::uint64_t> hashes;
   for (std::size_t index = 1; index <= own_rows_; ++index) {
-    std::uint64_t hash = hash_start;
-    for (std::size_t column = 0; column < shape_.columns; ++column) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, row(index) + column, sizeof(bits));
-      hash = mix(hash, bits);
-    }
-    hashes.push_back(hash);
+    hashes.push_back(apps::mix(apps::hash_start, row(index), shape_.columns));
   }
   return hashes;
 }
 
 std::uint64_t combine(const std::vector<std::uint64_t>& row_hashes) {
-  std::uint64_t hash = hash_start;
-  for (const std::uint64_t row : row_hashes) hash = mix(hash, row);
+  std::uint64_t hash = apps::hash_start;
+  for (const std::uint64_t row : row_hashes) hash = apps::mix(hash, row);
   return hash;
 }
 

@@ -27,10 +27,13 @@ class Field {
   [[nodiscard]] double* row(std::size_t index) { return current_.data() + index * shape_.columns; }
   [[nodiscard]] const double* row(std::size_t index) const { return current_.data() + index * shape_.columns; }
 
-  /// Computes the next field from the current one, from the first row to the last.
+  /// The same of the next field.
+  [[nodiscard]] double* next_row(std::size_t index) { return next_.data() + index * shape_.columns; }
+
+  /// Computes one own row of the next field from the current one.
+  void update(std::size_t index);
+  /// All of them, from the first row to the last.
   void sweep();
-  /// Computes `rows` rows of the next field again, to the same values: work that one rank has more than another.
-  void repeat(std::size_t rows);
   /// The next field becomes the current one.
   void advance();
 
@@ -38,7 +41,6 @@ class Field {
   [[nodiscard]] std::vector<std::uint64_t> row_hashes() const;
 
  private:
-  void update(std::size_t index);
   void set_borders(std::vector<double>& values) const;
 
   Shape shape_;
