@@ -107,7 +107,7 @@ int main(int count, char** arguments) {
   const pid_t child = fork();
   const bool first = child != 0;
   bind(first ? 0 : 1);
-  Side side{{&controls[first], buffer(first), capacity}, {&controls[!first], buffer(!first), capacity}};
+  Side side{{&controls[first], buffer(first), capacity, true}, {&controls[!first], buffer(!first), capacity}};
   for (const std::size_t bytes : {0u, 8u, 32u, 64u, 256u, 512u, 1024u, 2048u, 4096u, 8192u, 16000u})
     ping_pong(side, first, bytes);
   for (const std::size_t bytes : {8u, 64u, 1024u, 4096u, 16000u}) stream(side, first, bytes);

@@ -2,31 +2,33 @@
  *   INJECT=CALL:N    that one;  INJECT=CALL:N+  that and all later ones
  *   INJECT_RANK=R    in this rank only
  *   INJECT_COUNTS=1  says at the end how often each was called
- * CALL: memfd_create, mmap, mprotect, userfaultfd, process_vm_readv, futex (waits: waking does not fail at a good address).
- * Whose call it is, is told from the return address: inside libsluice.so, but not in a function of the same name, which
- * stands in front of the C library for the application. */
+ * CALL: memfd_create, mmap, mprotect, userfaultfd, ioctl (of userfaultfd), process_vm_readv, futex (waits: waking does not fail
+ * at a good address). Whose call it is, is told from the return address: inside libsluice.so, but not in a function of the same
+ * name, which stands in front of the C library for the application. */
 
 #undef _FILE_OFFSET_BITS  // both names of mmap are defined here
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <linux/userfaultfd.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum Call { memfd_create_, mmap_, mprotect_, userfaultfd_, process_vm_readv_, futex_, calls };
+enum Call { memfd_create_, mmap_, mprotect_, userfaultfd_, ioctl_, process_vm_readv_, futex_, calls };
 
-static const char* const names[calls] = {"memfd_create", "mmap", "mprotect", "userfaultfd", "process_vm_readv", "futex"};
+static const char* const names[calls] = {"memfd_create", "mmap", "mprotect", "userfaultfd", "ioctl", "process_vm_readv", "futex"};
 /* What the kernel says in such cases; by turns. */
-static const int errors[calls][2] = {{EMFILE, ENOMEM}, {ENOMEM, ENOMEM}, {ENOMEM, ENOMEM},
-                                     {EPERM, ENOSYS},  {EPERM, ESRCH},   {EINTR, EAGAIN}};
+static const int errors[calls][2] = {{EMFILE, ENOMEM}, {ENOMEM, ENOMEM}, {ENOMEM, ENOMEM}, {EPERM, ENOSYS},
+                                     {ENOMEM, EAGAIN}, {EPERM, ESRCH},   {EINTR, EAGAIN}};
 
 static uintptr_t library_begin, library_end;
 static struct { uintptr_t begin, end; } wrappers[8];
@@ -64,7 +66,7 @@ __attribute__((constructor)) static void prepare(void) {
   const char* rank = getenv("INJECT_RANK");
   const char* own_rank = getenv("OMPI_COMM_WORLD_RANK");
   dl_iterate_phdr(find_library, NULL);
-  static const char* const wrapped[] = {"mmap", "mmap64", "mprotect", "memfd_create", "process_vm_readv", "syscall"};
+  static const char* const wrapped[] = {"mmap", "mmap64", "mprotect", "memfd_create", "process_vm_readv", "ioctl", "syscall"};
   for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) find_wrapper(wrapped[i]);
   if (!text || (rank && own_rank && strcmp(rank, own_rank) != 0)) return;
   for (int i = 0; i < calls; i++) {
@@ -120,6 +122,15 @@ ssize_t process_vm_readv(pid_t process, const struct iovec* local, unsigned long
                          unsigned long remote_count, unsigned long flags) {
   if (fails(process_vm_readv_, CALLER)) return -1;
   return NEXT(process_vm_readv)(process, local, local_count, remote, remote_count, flags);
+}
+
+int ioctl(int file, unsigned long request, ...) {
+  va_list arguments;
+  va_start(arguments, request);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  if (_IOC_TYPE(request) == UFFDIO && request != UFFDIO_WAKE && fails(ioctl_, CALLER)) return -1;
+  return NEXT(ioctl)(file, request, argument);
 }
 
 long syscall(long number, ...) {

@@ -17,6 +17,8 @@ class Program:
     beside: str = ""  # a library preloaded as well, on the host too
     beside_first: bool = False  # in front of Sluice
     guards: tuple = ("mprotect", "userfaultfd")
+    released: str = "receives"  # or "sends"
+    busy: bool = False  # communicates throughout, so that another job would take the processors away from it
     releases: bool = True  # something must have been released, or the program shows nothing
 
     @property

@@ -6,5 +6,5 @@ PROGRAMS = [
     # With several threads only messages that are announced are released, and these soon arrive when both sides copy.
     Program("threads", env={"SLUICE_RNDV": "rput"}),
     Program("threads_openmp"),
-    Program("outstanding"),
+    Program("outstanding", busy=True),
 ]

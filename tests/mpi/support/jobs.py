@@ -14,11 +14,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 
 MARK = "MPI_TEST_JOB"  # environment variable that marks every process of a job
-LAUNCHERS = {"mpirun", "orterun", "orted", "sh", "unshare"}
+LAUNCHERS = {"mpirun", "orterun", "orted", "sh", "unshare", "nsenter"}
 GRACE_SECONDS = 2.0  # how long survivors of a finished job may take to go by themselves
 GDB_SECONDS = 60
 STACK_LINES_PER_RANK = 200
@@ -58,20 +59,29 @@ class Result:
         return "\n".join(part for part in parts if part)
 
 
-def run_job(argv, ranks, env, timeout, cwd=None, mpirun_args=()):
-    """Runs `mpirun -np ranks argv`, with `env` added to the environment of the ranks only (not to that of mpirun)."""
+def run_job(argv, ranks, env, timeout, cwd=None, mpirun_args=(), launch=None, meanwhile=None):
+    """Runs `mpirun -np ranks argv`, with `env` added to the environment of the ranks only (not to that of mpirun).
+
+    `launch` says where: it turns the mpirun command into the one to start and what is added to its environment. `meanwhile` is
+    called in a thread of its own with the job's mark, for those who disturb it (rank_pids).
+    """
     mark = uuid.uuid4().hex
-    command = _in_own_network(_mpirun(argv, ranks, env, mpirun_args))
-    environment = {**os.environ, **JOB_ENVIRONMENT, MARK: mark}
+    command, added = (launch or _in_own_network)(_mpirun(argv, ranks, env, mpirun_args))
+    environment = {**os.environ, **JOB_ENVIRONMENT, **added, MARK: mark}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.monotonic()
         process = subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                    start_new_session=True)
+        companion = threading.Thread(target=meanwhile, args=(mark,), daemon=True) if meanwhile else None
         try:
+            if companion:
+                companion.start()
             result = _watch(process, mark, timeout, started)
         finally:
             kill_job(mark)
             process.wait()
+        if companion:
+            companion.join(GRACE_SECONDS)
         result.stdout, result.stderr = _text(out), _text(err)
         return result
 
@@ -84,6 +94,16 @@ def processes_of(mark):
         if entry.isdigit() and int(entry) != os.getpid() and wanted in _environment_of(int(entry)):
             found.append(int(entry))
     return found
+
+
+def rank_pids(mark):
+    """Rank to pid, of the ranks that live. A program that forks has several processes for a rank: the first is taken."""
+    pids = {}
+    for pid in sorted(processes_of(mark), reverse=True):
+        rank = _rank_of(pid)
+        if rank is not None and _name_of(pid) not in LAUNCHERS:
+            pids[rank] = pid
+    return pids
 
 
 def kill_job(mark):
@@ -147,8 +167,8 @@ def _mpirun(argv, ranks, env, extra):
 
 def _in_own_network(command):
     if os.geteuid() == 0 and shutil.which("unshare") and shutil.which("ip"):
-        return ["unshare", "-n", "sh", "-c", 'ip link set lo up; exec "$@"', "sh", *command]
-    return command
+        command = ["unshare", "-n", "sh", "-c", 'ip link set lo up; exec "$@"', "sh", *command]
+    return command, {}
 
 
 def _text(file):
@@ -172,11 +192,16 @@ def _name_of(pid):
     return _read(f"/proc/{pid}/comm").decode(errors="replace").strip()
 
 
-def _label(pid):
+def _rank_of(pid):
     for entry in _environment_of(pid):
         if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
-            return f"rank {entry.split(b'=')[1].decode()} ({_name_of(pid)}, pid {pid})"
-    return f"{_name_of(pid)}, pid {pid}"
+            return int(entry.split(b"=")[1])
+    return None
+
+
+def _label(pid):
+    rank = _rank_of(pid)
+    return f"{_name_of(pid)}, pid {pid}" if rank is None else f"rank {rank} ({_name_of(pid)}, pid {pid})"
 
 
 def _stack(pid):

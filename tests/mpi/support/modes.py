@@ -9,6 +9,8 @@ MODES = {
     "matched": {"SLUICE_RELEASE": "matched"},
     "stream": {"SLUICE_SHMEM_COPY": "stream"},
     "cma": {"SLUICE_SHMEM_COPY": "cma"},
+    "tcp": {"SLUICE_TRANSPORTS": "tcp"},
+    "sends": {"SLUICE_SEND_RELEASE": "1"},
     "rput": {"SLUICE_RNDV": "rput"},
     "coop": {"SLUICE_RNDV": "coop"},
     "disabled": {"SLUICE_ENABLE": "0"},

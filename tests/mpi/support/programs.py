@@ -10,6 +10,7 @@ USUAL_RANKS = {
     "matched": (2, 3),
     "stream": (2, 4),
     "cma": (2, 3),
+    "tcp": (3,),
     "rput": (2,),
     "disabled": (2,),
 }
@@ -42,6 +43,10 @@ def with_eight():
     return {**USUAL_RANKS, "release": (2, 3, 4, 8)}
 
 
+def and_sends():
+    return {**USUAL_RANKS, "sends": (2, 4)}
+
+
 def only_with(*counts):
     return {mode: counts for mode in USUAL_RANKS}
 
@@ -53,12 +58,12 @@ SLUICE_ONLY = {mode: (2,) for mode in USUAL_RANKS if mode != "disabled"}
 
 PROGRAMS = [
     Program("large", ranks={"release": (2,), "rput": (2,), "stream": (2,), "cma": (2,)}, gigabytes=8, seconds=240),
-    Program("send_modes", ranks=with_eight()),
+    Program("send_modes", ranks={**with_eight(), "sends": (2,)}),
     Program("wildcards", ranks=with_eight()),
-    Program("ordering"),
+    Program("ordering", ranks=and_sends()),
     Program("probes"),
     Program("matched_probe"),
-    Program("persistent"),
+    Program("persistent", ranks=and_sends()),
     Program("wait_family"),
     Program("cancel"),
     Program("proc_null"),
@@ -66,27 +71,27 @@ PROGRAMS = [
     Program("derived_requests"),
     Program("errors"),
     Program("buffered"),
-    Program("sendrecv", ranks=with_eight()),
+    Program("sendrecv", ranks={**with_eight(), "sends": (2, 3)}),
     Program("interfaces", ranks=only_with(2)),
     Program("communicators"),
     Program("intercomm"),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),
     Program("mixed_requests"),
-    Program("settling"),
+    Program("settling", ranks=and_sends()),
     Program("host_progress"),
-    Program("causality"),
+    Program("causality", ranks=and_sends()),
     Program("release_touch", ranks=with_eight()),
     Program("release_datatypes"),
-    Program("release_memory"),
+    Program("release_memory", ranks=and_sends()),
     Program("release_pages"),
     Program("release_requests"),
-    Program("memory_returned"),
+    Program("memory_returned", ranks=and_sends()),
     Program("memory_moved", ranks=only_with(2)),
     Program("processes"),
     Program("beyond_host", ranks=SLUICE_ONLY, host_is_right=False),
     *(Program("thread_levels", ranks=only_with(2), arguments=level) for level in ((), ("0",), ("1",), ("2",), ("3",))),
-    *(Program("finalize", ranks=only_with(2), arguments=(case,)) for case in FINALIZE_CASES),
+    *(Program("finalize", ranks={**only_with(2), "sends": (2,)}, arguments=(case,)) for case in FINALIZE_CASES),
     Program("f08_messages", language="fortran"),
     Program("f08_requests", language="fortran"),
     Program("use_mpi", language="fortran"),

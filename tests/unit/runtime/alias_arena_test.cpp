@@ -127,7 +127,7 @@ TEST_F(AliasArenaTest, concurrent_writers_lose_nothing) {
 
 TEST_F(AliasArenaTest, memory_freed_inside_the_c_library_is_no_longer_live) {
   if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
-  void* memory = std::malloc(large);
+  void* memory = std::calloc(1, large);
   const ByteRange range = ByteRange::of(memory, large);
   std::memset(memory, 1, large);
   ASSERT_EQ(arena_.migrate(range), Ineligible::none);
@@ -138,7 +138,7 @@ TEST_F(AliasArenaTest, memory_freed_inside_the_c_library_is_no_longer_live) {
 
 TEST_F(AliasArenaTest, file_pages_of_dead_blocks_are_freed) {
   if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
-  void* memory = std::malloc(large);
+  void* memory = std::calloc(1, large);
   const ByteRange range = ByteRange::of(memory, large);
   std::memset(memory, 1, large);
   ASSERT_EQ(arena_.migrate(range), Ineligible::none);
@@ -146,6 +146,36 @@ TEST_F(AliasArenaTest, file_pages_of_dead_blocks_are_freed) {
   std::free(memory);
   arena_.is_live(range);
   EXPECT_EQ(occupied(arena_), 0u);
+}
+
+TEST_F(AliasArenaTest, file_pages_of_a_pending_send_outlive_their_mapping) {
+  const Memory other(large / page_bytes);
+  ASSERT_EQ(arena_.migrate(other.range()), Ineligible::none);
+  void* start = mmap(nullptr, 4 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const ByteRange sent = ByteRange::of(start, 4 * page_bytes);
+  ASSERT_EQ(arena_.migrate(sent), Ineligible::none);
+  std::memset(start, 7, sent.size());
+  arena_.note_send(sent, true);
+  arena_.note_send(sent, true);
+  arena_.note_send(sent, false);
+  munmap(start, sent.size());
+  munmap(other.start(), other.size());
+  EXPECT_FALSE(arena_.is_live(other.range()));  // and everything dead is freed
+  EXPECT_EQ(*(arena_.alias(sent.end) - 1), std::byte{7});
+  EXPECT_LE(occupied(arena_), sent.size() + page_bytes);
+  arena_.note_send(sent, false);
+}
+
+TEST_F(AliasArenaTest, read_only_pages_are_blocks_while_a_send_makes_them_so) {
+  const Memory memory(8);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  ASSERT_EQ(mprotect(memory.start(), memory.size(), PROT_READ), 0);
+  EXPECT_FALSE(arena_.is_live(memory.range()));
+  arena_.note_send(memory.range(), true);
+  EXPECT_TRUE(arena_.is_live(memory.range()));
+  EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  arena_.note_send(memory.range(), false);
+  EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::not_private);
 }
 
 TEST_F(AliasArenaTest, new_memory_at_the_address_of_a_dead_block_is_not_live_and_migrates) {

@@ -13,6 +13,14 @@ TEST(BufferHistory, a_buffer_earns_its_block_at_its_last_required_use) {
   EXPECT_TRUE(history.use(buffer));
 }
 
+TEST(BufferHistory, a_buffer_that_was_waited_for_earns_its_block_with_the_next_use) {
+  BufferHistory history;
+  const ByteRange buffer{0x10000, 0x20000};
+  history.use(buffer);
+  history.earn(buffer);
+  EXPECT_TRUE(history.use(buffer));
+}
+
 TEST(BufferHistory, buffers_are_told_apart_by_their_start) {
   BufferHistory history;
   for (int use = 0; use < 20; ++use) history.use({0x10000, 0x20000});

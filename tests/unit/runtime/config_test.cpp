@@ -25,7 +25,7 @@ TEST(config, empty_environment_gives_the_defaults) {
   EXPECT_EQ(parsed.config.release, ReleaseMode::early);
 }
 
-TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem"); }
+TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem,tcp"); }
 
 TEST(config, default_in_the_table_is_what_a_default_config_shows) {
   for (const ConfigVariable& variable : config_variables()) {
@@ -41,20 +41,26 @@ TEST(config, default_in_the_table_is_accepted) {
 }
 
 TEST(config, every_variable_is_read) {
-  const ParsedConfig parsed =
-      parse({"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K",
-             "SLUICE_TRANSPORTS=shmem", "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1"});
+  const ParsedConfig parsed = parse(
+      {"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K", "SLUICE_TRANSPORTS=tcp",
+       "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_TCP_INTERFACES=^10.0.0.0/8", "SLUICE_TCP_TIMEOUT=7",
+       "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
   EXPECT_EQ(parsed.config.release, ReleaseMode::matched);
   EXPECT_EQ(parsed.config.guard, GuardEngine::mprotect);
   EXPECT_EQ(parsed.config.eager_limit, 4096U);
-  EXPECT_EQ(parsed.config.transports, "shmem");
+  EXPECT_EQ(parsed.config.transports, "tcp");
+  EXPECT_EQ(parsed.config.tcp_interfaces, "^10.0.0.0/8");
+  EXPECT_EQ(parsed.config.tcp_timeout, 7U);
+  EXPECT_EQ(parsed.config.tcp_eager_limit, 2048U);
+  EXPECT_EQ(parsed.config.tcp_buffer, 1048576U);
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
   EXPECT_EQ(parsed.config.rendezvous, Rendezvous::coop);
   EXPECT_EQ(parsed.config.verbose, 3);
   EXPECT_TRUE(parsed.config.summary);
+  EXPECT_TRUE(parsed.config.send_release);
 }
 
 struct WordsOf {
@@ -70,6 +76,7 @@ const ConfigVariable& variable_called(std::string_view name) {
 TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
   const std::vector<WordsOf> choices{{"SLUICE_ENABLE", {"0", "1"}},
                                      {"SLUICE_RELEASE", {"off", "matched", "early"}},
+                                     {"SLUICE_SEND_RELEASE", {"0", "1"}},
                                      {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
                                      {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
                                      {"SLUICE_RNDV", {"auto", "rput", "rget", "coop"}},
@@ -103,7 +110,7 @@ TEST(config, item_of_a_list_that_is_not_known_is_named) {
 
   ASSERT_EQ(parsed.errors.size(), 1U);
   EXPECT_EQ(parsed.errors[0],
-            "SLUICE_TRANSPORTS=shmem,pigeon: \"pigeon\" is not known, expected a comma-separated list of shmem");
+            "SLUICE_TRANSPORTS=shmem,pigeon: \"pigeon\" is not known, expected a comma-separated list of shmem and tcp");
 }
 
 TEST(config, empty_value_counts_as_not_set) {
@@ -111,7 +118,7 @@ TEST(config, empty_value_counts_as_not_set) {
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_EQ(parsed.config.release, ReleaseMode::early);
-  EXPECT_EQ(parsed.config.transports, "shmem");
+  EXPECT_EQ(parsed.config.transports, "shmem,tcp");
 }
 
 TEST(config, first_of_two_settings_counts) { EXPECT_EQ(parse({"SLUICE_VERBOSE=1", "SLUICE_VERBOSE=2"}).config.verbose, 1); }

@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "runtime/alias_arena.hpp"
-#include "runtime/alias_descriptor.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {
@@ -67,7 +67,7 @@ inline unsigned char read(const volatile unsigned char& byte) { return byte; }
 inline bool present(std::uintptr_t address) {
   constexpr std::uint64_t present_bit = std::uint64_t{1} << 63;
   std::uint64_t entry = 0;
-  const AliasDescriptor pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  const Descriptor pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   const ssize_t bytes = pread(pagemap.get(), &entry, sizeof entry, static_cast<off_t>(address / page_bytes * sizeof entry));
   return bytes == sizeof entry && (entry & present_bit) != 0;
 }

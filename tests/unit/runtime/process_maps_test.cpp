@@ -48,7 +48,7 @@ TEST_P(ProcessMapsTest, finds_the_next_mapping_above_a_gap) {
 
 TEST_P(ProcessMapsTest, recognises_a_mapped_file_with_its_offset_and_name) {
   std::string path = testing::TempDir() + "process_maps_XXXXXX";
-  const AliasDescriptor file(mkstemp(path.data()));
+  const Descriptor file(mkstemp(path.data()));
   ASSERT_EQ(ftruncate(file.get(), 2 * page_bytes), 0);
   void* shared = mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED, file.get(), page_bytes);
 

@@ -7,9 +7,10 @@ namespace {
 
 constexpr CallSite site{0x1000, "MPI_Recv"};
 constexpr CallSite other_site{0x2000, "MPI_Recv"};
+constexpr std::uint64_t price = 5000;
 
 void lose(ReleasePolicy& policy, CallSite where, int times) {
-  for (int i = 0; i < times; ++i) policy.learn(where, 0, 16);
+  for (int i = 0; i < times; ++i) policy.learn(where, 0, price);
 }
 
 /// Occasions until the site is allowed again.
@@ -42,10 +43,29 @@ TEST(ReleasePolicy, tries_a_resting_site_again_and_rests_it_longer_each_time) {
   EXPECT_EQ(second, 2 * first);
 }
 
-TEST(ReleasePolicy, forgives_losses_after_a_release_that_paid) {
+TEST(ReleasePolicy, forgives_losses_that_releases_made_up_for) {
   ReleasePolicy policy;
   lose(policy, site, 2);
-  policy.learn(site, 2 * policy.cost_ns(16), 16);
+  policy.learn(site, 2 * price, price);
+  lose(policy, site, 2);
+  EXPECT_TRUE(policy.allows(site));
+}
+
+TEST(ReleasePolicy, does_not_take_one_release_that_paid_for_a_rule) {
+  ReleasePolicy policy;
+  lose(policy, site, 3);
+  const int first = rest_of(policy, site);
+  lose(policy, site, 1);
+  rest_of(policy, site);
+  policy.learn(site, price + 1, price);
+  lose(policy, site, 2);
+  EXPECT_GE(rest_of(policy, site), 2 * first);
+}
+
+TEST(ReleasePolicy, forgets_all_losses_for_a_release_that_was_worth_many) {
+  ReleasePolicy policy;
+  lose(policy, site, 2);
+  policy.learn(site, 100 * price, price);
   lose(policy, site, 2);
   EXPECT_TRUE(policy.allows(site));
 }
@@ -54,7 +74,7 @@ TEST(ReleasePolicy, reports_what_became_of_each_call_site) {
   ReleasePolicy policy;
   EXPECT_TRUE(policy.reports().empty());
   lose(policy, site, 3);
-  policy.learn(other_site, 2 * policy.cost_ns(16), 16);
+  policy.learn(other_site, 2 * price, price);
   const auto reports = policy.reports();
   ASSERT_EQ(reports.size(), 2U);
   EXPECT_EQ(reports[0].site.return_address, site.return_address);
@@ -62,7 +82,7 @@ TEST(ReleasePolicy, reports_what_became_of_each_call_site) {
   EXPECT_EQ(reports[0].losses, 3U);
   EXPECT_TRUE(reports[0].resting);
   EXPECT_EQ(reports[1].losses, 0U);
-  EXPECT_EQ(reports[1].hidden_ns, 2 * policy.cost_ns(16));
+  EXPECT_EQ(reports[1].hidden_ns, 2 * price);
   EXPECT_FALSE(reports[1].resting);
 }
 

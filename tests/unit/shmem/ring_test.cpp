@@ -26,7 +26,7 @@ struct Ring {
   explicit Ring(Memory& the_memory) : memory(the_memory) {}
 
   Memory& memory;
-  RingWriter writer{&memory.control, memory.buffer.data(), capacity};
+  RingWriter writer{&memory.control, memory.buffer.data(), capacity, true};
   RingReader reader{&memory.control, memory.buffer.data(), capacity};
 
   bool send(std::uint64_t number, std::size_t bytes) {

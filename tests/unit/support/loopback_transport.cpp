@@ -8,6 +8,8 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "runtime/alias_arena.hpp"
+
 namespace sluice {
 
 namespace {
@@ -148,7 +150,9 @@ class LoopbackTransport final : public Transport {
   [[nodiscard]] bool can_read_blocks(Peer peer) const override { return can_write(peer); }
 
   bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) override {
-    return can_read_blocks(peer) && read(peer, file_offset, target) == target.size();
+    const AliasArena* blocks = shared_.knobs.blocks;
+    const std::uint64_t source = blocks ? reinterpret_cast<std::uint64_t>(blocks->alias(file_offset)) : file_offset;
+    return can_read_blocks(peer) && read(peer, source, target) == target.size();
   }
 
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {

@@ -16,6 +16,7 @@
 
 namespace sluice {
 
+class AliasArena;
 class LoopbackTransport;
 
 struct LoopbackKnobs {
@@ -34,6 +35,8 @@ struct LoopbackKnobs {
   std::size_t write_budget = unlimited;
   std::size_t read_budget = unlimited;
   std::uint32_t progress_slots = 64;
+  /// Whose memory file it is that blocks are read from; without, they are read at the application's addresses.
+  const AliasArena* blocks = nullptr;
 };
 
 class LoopbackNetwork {

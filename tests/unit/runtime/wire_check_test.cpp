@@ -1,0 +1,206 @@
+#include "runtime/wire_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include "runtime/matching.hpp"
+
+namespace sluice {
+namespace {
+
+using Expects = Request::Expects;
+using Way = Request::Way;
+
+constexpr Peer peer{1};
+constexpr std::size_t job_size = 3;
+constexpr std::size_t chunk_bytes = 1024;
+
+MessageHeader message(MessageKind kind, std::uint8_t flags = 0) {
+  MessageHeader header;
+  header.kind = kind;
+  header.flags = flags;
+  return header;
+}
+
+MessageHeader matching(Rank source, Tag tag) {
+  MessageHeader header = message(MessageKind::eager);
+  header.source = source;
+  header.tag = tag;
+  return header;
+}
+
+/// A pool's entry in the state of an operation; RequestPool is what the engine has.
+class WireCheck : public testing::Test {
+ protected:
+  Request& send(Expects expects, Way way = Way::undecided) {
+    Request* made = pool_.take();
+    made->kind = Request::Kind::send;
+    made->peer = peer;
+    made->bytes = 8 * chunk_bytes;
+    made->expects = expects;
+    made->way = way;
+    return *made;
+  }
+  Request& receive(Way way) {
+    Request* made = pool_.take();
+    made->kind = Request::Kind::receive;
+    made->peer = peer;
+    made->way = way;
+    made->stop = 8 * chunk_bytes;
+    made->shared = {.chunk_bytes = chunk_bytes, .chunks = 8};
+    return *made;
+  }
+  static bool fits(const Request& request, MessageKind kind, std::uint8_t flags = 0) {
+    return reply_fault(request, peer, message(kind, flags)) == nullptr;
+  }
+
+  RequestPool pool_;
+};
+
+TEST_F(WireCheck, an_announced_send_may_be_cleared_and_ended) {
+  const Request& announced = send(Expects::clearance);
+  EXPECT_TRUE(fits(announced, MessageKind::cts));
+  EXPECT_TRUE(fits(announced, MessageKind::fin));
+  EXPECT_FALSE(fits(announced, MessageKind::ack));
+  EXPECT_FALSE(fits(announced, MessageKind::data));
+  EXPECT_FALSE(fits(announced, MessageKind::refuse));
+}
+
+TEST_F(WireCheck, a_synchronous_send_may_only_be_acknowledged) {
+  const Request& small = send(Expects::acknowledgement);
+  EXPECT_TRUE(fits(small, MessageKind::ack));
+  for (const MessageKind kind : {MessageKind::cts, MessageKind::fin, MessageKind::data, MessageKind::refuse}) {
+    EXPECT_FALSE(fits(small, kind));
+  }
+}
+
+TEST_F(WireCheck, a_send_that_has_not_left_may_not_be_answered) {
+  const Request& held = send(Expects::nothing);
+  for (const MessageKind kind : {MessageKind::cts, MessageKind::fin, MessageKind::ack}) EXPECT_FALSE(fits(held, kind));
+}
+
+TEST_F(WireCheck, a_send_on_its_way_is_ended_by_what_was_agreed_on_only) {
+  EXPECT_FALSE(fits(send(Expects::clearance, Way::stream), MessageKind::fin));
+  EXPECT_FALSE(fits(send(Expects::clearance, Way::write), MessageKind::fin));
+  EXPECT_TRUE(fits(send(Expects::clearance, Way::write), MessageKind::fin, flag_of_chunks));
+}
+
+TEST_F(WireCheck, data_is_for_a_receive_that_streams_and_lacks_some) {
+  EXPECT_TRUE(fits(receive(Way::stream), MessageKind::data));
+  EXPECT_FALSE(fits(receive(Way::undecided), MessageKind::data));
+  EXPECT_FALSE(fits(receive(Way::read), MessageKind::data));
+  Request& full = receive(Way::stream);
+  full.offset = full.stop;
+  EXPECT_FALSE(fits(full, MessageKind::data));
+}
+
+TEST_F(WireCheck, a_refusal_is_for_a_receive_by_write_and_comes_once) {
+  Request& written = receive(Way::write);
+  EXPECT_TRUE(fits(written, MessageKind::refuse));
+  EXPECT_FALSE(fits(receive(Way::stream), MessageKind::refuse));
+  written.shared.refused = true;
+  EXPECT_FALSE(fits(written, MessageKind::refuse));
+}
+
+TEST_F(WireCheck, a_receive_is_ended_by_chunks_only) {
+  EXPECT_TRUE(fits(receive(Way::write), MessageKind::fin, flag_of_chunks));
+  for (const Way way : {Way::undecided, Way::write, Way::read, Way::stream}) EXPECT_FALSE(fits(receive(way), MessageKind::fin));
+}
+
+TEST_F(WireCheck, nobody_answers_for_somebody_else) {
+  EXPECT_NE(reply_fault(send(Expects::clearance), Peer{2}, message(MessageKind::cts)), nullptr);
+}
+
+TEST_F(WireCheck, nothing_fits_an_operation_that_is_complete) {
+  Request& done = send(Expects::clearance);
+  done.complete.store(true);
+  EXPECT_FALSE(fits(done, MessageKind::fin));
+}
+
+TEST_F(WireCheck, a_reused_request_expects_nothing) {
+  Request& used = send(Expects::acknowledgement);
+  pool_.give_back(&used);
+  EXPECT_EQ(pool_.take()->expects, Expects::nothing);
+}
+
+TEST_F(WireCheck, a_clearance_stays_within_the_message) {
+  const Request& announced = send(Expects::clearance);
+  ClearToSend clear{.offset = chunk_bytes, .limit = 8 * chunk_bytes, .delivery = Delivery::stream};
+  EXPECT_EQ(clearance_fault(announced, clear), nullptr);
+  clear.limit = 8 * chunk_bytes + 1;
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+  clear.limit = ~std::uint64_t{0};
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+  clear = {.offset = 9, .limit = 9, .delivery = Delivery::stream};
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+}
+
+TEST_F(WireCheck, a_clearance_names_a_way_and_countable_chunks) {
+  const Request& announced = send(Expects::clearance);
+  ClearToSend clear{.limit = 8 * chunk_bytes, .delivery = Delivery::write, .chunk_bytes = chunk_bytes};
+  EXPECT_EQ(clearance_fault(announced, clear), nullptr);
+  clear.chunk_bytes = 0;
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+  clear = {.limit = 8 * chunk_bytes, .delivery = Delivery{7}, .chunk_bytes = chunk_bytes};
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+}
+
+TEST_F(WireCheck, a_message_is_not_cleared_while_it_is_being_sent) {
+  Request& sending = send(Expects::clearance, Way::stream);
+  const ClearToSend clear{.limit = 8 * chunk_bytes, .delivery = Delivery::stream};
+  sending.work_link.linked = true;
+  EXPECT_NE(clearance_fault(sending, clear), nullptr);
+  sending.work_link.linked = false;
+  sending.copying = true;
+  EXPECT_NE(clearance_fault(sending, clear), nullptr);
+}
+
+TEST_F(WireCheck, a_refusal_is_of_bytes_that_the_sender_could_claim) {
+  Request& written = receive(Way::write);
+  written.shared.start = chunk_bytes;
+  written.shared.chunks = 7;
+  written.shared.back = 2;
+  EXPECT_EQ(refusal_fault(written, chunk_bytes), nullptr);
+  EXPECT_EQ(refusal_fault(written, 6 * chunk_bytes), nullptr);
+  EXPECT_NE(refusal_fault(written, 6 * chunk_bytes + 1), nullptr);
+  EXPECT_NE(refusal_fault(written, chunk_bytes - 1), nullptr);
+  written.shared.back = 0;
+  EXPECT_EQ(refusal_fault(written, 8 * chunk_bytes), nullptr);
+  EXPECT_NE(refusal_fault(written, 8 * chunk_bytes + 1), nullptr);
+}
+
+TEST(WireCheckMatching, source_is_the_senders_rank_in_the_group) {
+  Context context(ContextId{5});
+  context.become({Peer{2}, Peer{1}}, Rank{0});
+  EXPECT_EQ(matching_fault(context, Peer{1}, matching(Rank{1}, Tag{0}), job_size), nullptr);
+  EXPECT_NE(matching_fault(context, Peer{1}, matching(Rank{0}, Tag{0}), job_size), nullptr);
+  EXPECT_NE(matching_fault(context, Peer{1}, matching(Rank{2}, Tag{0}), job_size), nullptr);
+}
+
+TEST(WireCheckMatching, source_is_some_rank_of_the_job_while_the_group_is_unknown) {
+  const Context context(ContextId{5});
+  EXPECT_EQ(matching_fault(context, Peer{1}, matching(Rank{2}, Tag{0}), job_size), nullptr);
+  EXPECT_NE(matching_fault(context, Peer{1}, matching(Rank{3}, Tag{0}), job_size), nullptr);
+  EXPECT_NE(matching_fault(context, Peer{1}, matching(Rank{0x7fffffff}, Tag{0}), job_size), nullptr);
+  EXPECT_NE(matching_fault(context, Peer{1}, matching(any_source, Tag{0}), job_size), nullptr);
+}
+
+TEST(WireCheckMatching, tags_are_not_negative) {
+  const Context context(ContextId{5});
+  EXPECT_NE(matching_fault(context, Peer{1}, matching(Rank{0}, any_tag), job_size), nullptr);
+}
+
+TEST(WireCheckMatching, a_message_kept_before_the_group_was_known_is_found_when_its_sender_is_no_member) {
+  Context context(ContextId{5});
+  auto* message = new Message;
+  message->from = Peer{1};
+  message->source = Rank{0};
+  context.keep_unexpected(message);
+  EXPECT_EQ(context.find_stranger(), nullptr);
+  context.become({Peer{0}, Peer{1}}, Rank{0});
+  EXPECT_EQ(context.find_stranger(), message);
+  context.remove_unexpected(message);
+  delete message;
+}
+
+}  // namespace
+}  // namespace sluice

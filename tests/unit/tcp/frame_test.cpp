@@ -1,0 +1,170 @@
+#include "tcp/frame.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sluice::frame {
+namespace {
+
+constexpr std::size_t most_payload = 65536;
+
+MessageHeader message(MessageKind kind, std::uint32_t payload) {
+  MessageHeader header;
+  header.kind = kind;
+  header.payload_bytes = payload;
+  header.subject = 0x0123456789abcdef;
+  return header;
+}
+
+MessageHeader matching(MessageKind kind, std::uint32_t payload) {
+  MessageHeader header = message(kind, payload);
+  header.source = Rank{0x01020304};
+  header.tag = Tag{0x7ffffffe};
+  return header;
+}
+
+Header encoded(const MessageHeader& header) {
+  Header bytes;
+  encode(header, bytes);
+  return bytes;
+}
+
+std::string fault_text(const MessageHeader& header) { return explain(encoded(header), most_payload); }
+
+std::vector<MessageHeader> one_of_each_kind() {
+  return {matching(MessageKind::eager, 0),
+          matching(MessageKind::eager, most_payload),
+          matching(MessageKind::rts, sizeof(ReadyToSend)),
+          matching(MessageKind::rts, most_payload),
+          message(MessageKind::cts, sizeof(ClearToSend)),
+          message(MessageKind::refuse, sizeof(Refusal)),
+          message(MessageKind::data, 1),
+          message(MessageKind::data, most_data_bytes),
+          message(MessageKind::fin, 0),
+          message(MessageKind::ack, 0)};
+}
+
+TEST(Frame, every_kind_comes_back_as_it_was) {
+  for (const MessageHeader& header : one_of_each_kind()) {
+    const Decoded decoded = decode(encoded(header), most_payload);
+    ASSERT_TRUE(decoded.good()) << fault_text(header);
+    EXPECT_EQ(decoded.control, Control::none);
+    EXPECT_EQ(decoded.header.kind, header.kind);
+    EXPECT_EQ(decoded.header.flags, header.flags);
+    EXPECT_EQ(decoded.header.payload_bytes, header.payload_bytes);
+    EXPECT_EQ(decoded.header.subject, header.subject);
+    EXPECT_EQ(decoded.header.source, header.source);
+    EXPECT_EQ(decoded.header.tag, header.tag);
+  }
+}
+
+TEST(Frame, flags_come_back) {
+  auto rts = matching(MessageKind::rts, sizeof(ReadyToSend));
+  rts.flags = flag_sender_waits | flag_contiguous | flag_block;
+  EXPECT_EQ(decode(encoded(rts), most_payload).header.flags, rts.flags);
+}
+
+TEST(Frame, controls_come_back) {
+  for (const Control control : {Control::goodbye, Control::ping, Control::pong}) {
+    Header bytes;
+    encode(control, 42, bytes);
+    const Decoded decoded = decode(bytes, most_payload);
+    ASSERT_TRUE(decoded.good());
+    EXPECT_EQ(decoded.control, control);
+    EXPECT_EQ(decoded.header.subject, 42U);
+    EXPECT_EQ(decoded.header.payload_bytes, 0U);
+  }
+}
+
+TEST(Frame, is_little_endian_with_every_field_in_its_place) {
+  auto header = matching(MessageKind::eager, 0x0a0b);
+  header.flags = flag_synchronous;
+  const Header expected = [] {
+    constexpr std::array<unsigned char, header_bytes> bytes{'S',  'L',  'T',  'F',  1,    1,    1,    0,    0x0b, 0x0a, 0,
+                                                            0,    4,    3,    2,    1,    0xef, 0xcd, 0xab, 0x89, 0x67, 0x45,
+                                                            0x23, 0x01, 0xfe, 0xff, 0xff, 0x7f, 0,    0,    0,    0};
+    Header made;
+    for (std::size_t i = 0; i < header_bytes; ++i) made[i] = static_cast<std::byte>(bytes[i]);
+    return made;
+  }();
+  EXPECT_EQ(encoded(header), expected);
+}
+
+TEST(Frame, names_a_wrong_magic) {
+  Header bytes = encoded(message(MessageKind::ack, 0));
+  bytes[0] = std::byte{'G'};
+  EXPECT_EQ(decode(bytes, most_payload).fault, Fault::magic);
+  EXPECT_EQ(explain(bytes, most_payload), "a frame begins with 46544c47 where 46544c53 belongs");
+}
+
+TEST(Frame, names_another_version) {
+  Header bytes = encoded(message(MessageKind::ack, 0));
+  bytes[4] = std::byte{2};
+  EXPECT_EQ(decode(bytes, most_payload).fault, Fault::version);
+  EXPECT_EQ(explain(bytes, most_payload), "a frame is of version 2, this process speaks version 1");
+}
+
+TEST(Frame, knows_ten_kinds_and_no_others) {
+  int known = 0;
+  for (unsigned kind = 0; kind < 256; ++kind) {
+    Header bytes = encoded(message(MessageKind::ack, 0));
+    bytes[5] = static_cast<std::byte>(kind);
+    known += decode(bytes, most_payload).fault == Fault::kind ? 0 : 1;
+  }
+  EXPECT_EQ(known, 10);
+  EXPECT_EQ(fault_text(message(MessageKind{}, 0)), "a frame is of the unknown kind 0");
+}
+
+TEST(Frame, names_flags_that_the_kind_does_not_have) {
+  auto header = matching(MessageKind::eager, 8);
+  header.flags = flag_synchronous | flag_block;
+  EXPECT_EQ(fault_text(header), "a frame of kind eager has the flags 0x11, of which 0x1 are known");
+}
+
+TEST(Frame, names_lengths_that_the_kind_cannot_have) {
+  const auto is_bad = [](const MessageHeader& header) { return decode(encoded(header), most_payload).fault == Fault::length; };
+  EXPECT_TRUE(is_bad(matching(MessageKind::eager, most_payload + 1)));
+  EXPECT_TRUE(is_bad(matching(MessageKind::rts, sizeof(ReadyToSend) - 1)));
+  EXPECT_TRUE(is_bad(message(MessageKind::cts, sizeof(ClearToSend) + 1)));
+  EXPECT_TRUE(is_bad(message(MessageKind::refuse, 0)));
+  EXPECT_TRUE(is_bad(message(MessageKind::data, 0)));
+  EXPECT_TRUE(is_bad(message(MessageKind::fin, 1)));
+  EXPECT_TRUE(is_bad(message(MessageKind::ack, 0xffffffff)));
+  EXPECT_EQ(fault_text(message(MessageKind::data, most_data_bytes + 1)),
+            "a frame of kind data announces 1048577 bytes where 1 to 1048576 are possible");
+}
+
+TEST(Frame, a_synchronous_message_has_room_for_its_request) {
+  auto header = matching(MessageKind::eager, 7);
+  EXPECT_TRUE(decode(encoded(header), most_payload).good());
+  header.flags = flag_synchronous;
+  EXPECT_EQ(decode(encoded(header), most_payload).fault, Fault::length);
+}
+
+TEST(Frame, names_ranks_and_tags_that_nobody_has) {
+  auto negative_source = matching(MessageKind::eager, 0);
+  negative_source.source = any_source;
+  EXPECT_EQ(fault_text(negative_source), "a frame of kind eager is of rank -1");
+  auto negative_tag = matching(MessageKind::rts, sizeof(ReadyToSend));
+  negative_tag.tag = Tag{-7};
+  EXPECT_EQ(fault_text(negative_tag), "a frame of kind rts has the tag -7");
+  auto reply = message(MessageKind::fin, 0);
+  reply.tag = Tag{1};
+  EXPECT_EQ(decode(encoded(reply), most_payload).fault, Fault::tag);
+}
+
+TEST(Frame, values_in_unused_places_are_a_fault) {
+  for (const std::size_t place : {7U, 28U, 29U, 30U, 31U}) {
+    Header bytes = encoded(message(MessageKind::ack, 0));
+    bytes[place] = std::byte{1};
+    EXPECT_EQ(decode(bytes, most_payload).fault, Fault::reserved) << place;
+  }
+}
+
+TEST(Frame, good_bytes_need_no_explanation) {
+  for (const MessageHeader& header : one_of_each_kind()) EXPECT_EQ(fault_text(header), "");
+}
+
+}  // namespace
+}  // namespace sluice::frame
