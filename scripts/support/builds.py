@@ -45,6 +45,11 @@ def build(directory, seconds, targets=()):
         raise BuildFailed(f"{directory.name} does not build; the first of {len(lines)} lines:\n" + "\n".join(lines[:SHOWN_LINES]))
 
 
+def targets():
+    """All that ninja can build in BUILD, as it lists it."""
+    return run(["ninja", "-C", BUILD, "-t", "targets", "all"], 60).output
+
+
 def unit_programs(directory):
     """Name and path of every unit test program of a configured directory."""
     outcome = run(["meson", "introspect", "--tests", directory], 60)

@@ -10,6 +10,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -19,6 +20,9 @@ GRACE_SECONDS = 10.0  # for a command that is asked to end, so that it can end w
 LAUNCHER_SECONDS = 4.0  # for mpirun to take leave of its ranks
 
 Outcome = collections.namedtuple("Outcome", "returncode output seconds timed_out")
+
+_spared = set()  # pids that go on beside other commands
+_awaited = set()  # pids whose status somebody here waits for
 
 
 def become_reaper():
@@ -31,6 +35,7 @@ def run(command, seconds, env=None, cwd=None, on_line=None):
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True, cwd=cwd,
                                env={**os.environ, **(env or {})})
+    _awaited.add(process.pid)
     lines = []
     reader = threading.Thread(target=_read_lines, args=(process.stdout, lines, on_line), daemon=True)
     reader.start()
@@ -40,8 +45,35 @@ def run(command, seconds, env=None, cwd=None, on_line=None):
         _ends_within(process, GRACE_SECONDS)
     kill_descendants()
     returncode = process.wait()
+    _awaited.discard(process.pid)
     reader.join(GRACE_SECONDS)  # whoever held the other end of the pipe is gone
     return Outcome(returncode, "".join(lines), time.monotonic() - started, timed_out)
+
+
+class Companion:
+    """A command that runs beside others, with what processor time they leave. Whoever ends everything starts with `abandon_companions`."""
+
+    def __init__(self, command, cwd):
+        self._output = tempfile.TemporaryFile(mode="w+", errors="replace")
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(["nice", "-n", "19", *map(str, command)], stdin=subprocess.DEVNULL, stdout=self._output,
+                                         stderr=subprocess.STDOUT, start_new_session=True, cwd=cwd)
+        _spared.add(self._process.pid)
+        _awaited.add(self._process.pid)
+
+    def finish(self, seconds):
+        timed_out = not _ends_within(self._process, seconds)
+        if timed_out:
+            self._process.kill()
+        returncode = self._process.wait()
+        _spared.discard(self._process.pid)
+        _awaited.discard(self._process.pid)
+        self._output.seek(0)
+        return Outcome(returncode, self._output.read(), time.monotonic() - self._started, timed_out)
+
+
+def abandon_companions():
+    _spared.clear()
 
 
 def kill_descendants():
@@ -52,7 +84,7 @@ def kill_descendants():
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        _reap_orphans(pids)
+        _reap_orphans()
         time.sleep(0.02)
 
 
@@ -84,25 +116,31 @@ def _ends_within(process, seconds):
         return False
 
 
-def _descendants():
-    """Living processes that descend from this one."""
-    parents = {}
+def _processes():
+    """Number, state and parent of everything that runs, or has ended and was not waited for."""
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
             continue
-        if fields[0] != "Z":
-            parents[int(path.parent.name)] = int(fields[1])
+        yield int(path.parent.name), fields[0], int(fields[1])
+
+
+def _descendants():
+    """Living processes that descend from this one."""
+    parents = {pid: parent for pid, state, parent in _processes() if state != "Z"}
     found = set()
-    while more := {pid for pid, parent in parents.items() if pid not in found and (parent in found or parent == os.getpid())}:
+    while more := {pid for pid, parent in parents.items()
+                   if pid not in found and pid not in _spared and (parent in found or parent == os.getpid())}:
         found |= more
     return found
 
 
-def _reap_orphans(pids):
-    for pid in pids:
-        try:
-            os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            pass
+def _reap_orphans():
+    """All of them: the first process of a namespace of process numbers does not end before everybody in it was waited for."""
+    for pid, state, parent in _processes():
+        if state == "Z" and parent == os.getpid() and pid not in _awaited:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass

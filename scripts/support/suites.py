@@ -1,4 +1,6 @@
-"""The test scripts under tests/mpi. Each runs its jobs in network namespaces of its own and ends with a tally."""
+"""The test scripts under tests/mpi. Each runs its jobs in network namespaces of its own, or over the test bed, and ends with a tally."""
+
+import time
 
 from builds import BUILD, ROOT
 from processes import run
@@ -7,15 +9,34 @@ from report import Tally, tally_in
 LIBRARY = BUILD / "interpose" / "libsluice.so"
 
 
-def suite(script, seconds):
+# Ranks on hosts of their own, and two to a host, so that both transports carry messages; jobs of three hosts. Left out: what takes
+# gigabytes, and spawning, where the host's children do not find their parents.
+OVER_HOSTS = [
+    ("run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn"),
+    ("run", "--testbed", "3", "--ranks", "3", "--mode", "release"),
+    ("random/run", "--testbed", "2", "--mode", "release", "--count", "40"),
+    ("random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "20"),
+]
+
+
+def over_hosts(seconds):
+    """Conformance suite and random programs over the test bed."""
+    end = time.monotonic() + seconds
+    tally = Tally()
+    for script, *arguments in OVER_HOSTS:
+        tally.add(suite(script, end - time.monotonic(), arguments))
+    return tally
+
+
+def suite(script, seconds, arguments=()):
     """Shows what failed or was skipped, with the lines that explain it; everything is kept in a log."""
     path = ROOT / "tests" / "mpi" / script
     if not path.exists():
         print(f"FAIL tests/mpi/{script}: it does not exist")
         return Tally(failed=1)
     shown = _Filter()
-    outcome = run([path, "--library", LIBRARY, "--builddir", BUILD], seconds, on_line=shown)
-    log = BUILD / "logs" / f"{script.replace('/', '-')}.log"
+    outcome = run([path, "--library", LIBRARY, "--builddir", BUILD, *arguments], seconds, on_line=shown)
+    log = BUILD / "logs" / f"{'-'.join([script, *arguments]).replace('/', '-').replace('---', '-')}.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text(outcome.output)
     tally = tally_in(outcome.output)

@@ -45,7 +45,7 @@ def _sources(directory):
 
 def _belongs(name, directory):
     """Sanitizers look at what runs in threads and in signal handlers; the rest is not built for them."""
-    return directory == builds.BUILD or name.startswith(("runtime/", "shmem/", "support/"))
+    return directory == builds.BUILD or name.startswith(("runtime/", "shmem/", "support/", "tcp/"))
 
 
 def _number(label, output):
