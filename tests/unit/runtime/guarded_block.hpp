@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,12 +36,13 @@ inline constexpr bool touches_look_like_races = true;
 inline constexpr bool touches_look_like_races = false;
 #endif
 
-/// Pages that are an alias block, all bytes zero.
+/// Pages that are an alias block, all bytes zero. The mapping has one page more: a single page is not eligible.
 class Block {
  public:
-  Block(AliasArena& arena, std::size_t pages)
-      : arena_(arena), bytes_(pages * page_bytes), start_(map(bytes_)), outcome_(arena.migrate(range())) {}
-  ~Block() { munmap(start_, bytes_); }
+  Block(AliasArena& arena, std::size_t pages) : arena_(arena), bytes_(pages * page_bytes), start_(map(bytes_ + page_bytes)) {
+    EXPECT_EQ(arena.migrate(range()), Ineligible::none);
+  }
+  ~Block() { munmap(start_, bytes_ + page_bytes); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
@@ -51,14 +53,12 @@ class Block {
   [[nodiscard]] ByteRange pages(std::size_t begin, std::size_t end) const { return bytes(begin * page_bytes, end * page_bytes); }
   /// As a message arrives: through the alias.
   void deliver(ByteRange where, unsigned char value) const { std::memset(arena_.alias(where.begin), value, where.size()); }
-  [[nodiscard]] bool usable() const { return outcome_ == Ineligible::none; }
 
  private:
   static void* map(std::size_t bytes) { return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
   AliasArena& arena_;
   std::size_t bytes_;
   void* start_;
-  Ineligible outcome_;
 };
 
 inline unsigned char read(const volatile unsigned char& byte) { return byte; }
