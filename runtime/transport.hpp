@@ -14,6 +14,7 @@
 #include <span>
 
 #include "runtime/message.hpp"
+#include "runtime/rdma.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -36,6 +37,8 @@ class MessageSink {
   virtual Begun begin(Peer /*from*/, const MessageHeader& /*header*/, std::span<const std::byte> /*head*/) { return {}; }
   /// The first `bytes` of the last `place` are there.
   virtual void on_placed(Peer /*from*/, const MessageHeader& /*header*/, std::size_t /*bytes*/) {}
+  /// The RDMA write or read that was posted with this token is complete.
+  virtual void on_transferred(std::uint64_t /*token*/) {}
   /// A peer that asked for room (a failed reserve) can try again.
   virtual void on_room(Peer peer) = 0;
 
@@ -96,6 +99,9 @@ class Transport {
   virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) = 0;
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;
+
+  /// Direct access to the peer's memory; nullptr when there is none.
+  [[nodiscard]] virtual Rdma* rdma(Peer /*peer*/) { return nullptr; }
 
   /// Progress words: the receiver owns a slot, the sender of a `write` delivery reports the prefix that has arrived.
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};

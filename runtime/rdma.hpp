@@ -1,0 +1,55 @@
+// Remote direct memory access, as the rendezvous protocols see it: what an adapter offers, without the types of its library.
+// A transport that has it implements this beside `Transport`; the tests have a model of an adapter that does the same.
+//
+// Messages (`Transport::reserve`, `commit`) and transfers to one peer are posted to one queue: a message committed after a write
+// arrives after the data of that write is in place. A read has no such order with anything.
+//
+// Threading: every function is called with the engine lock held.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+/// Memory of this process that an adapter may use, until it is deregistered.
+struct Registration {
+  ByteRange bytes;
+  std::uint32_t local_key = 0;   // lkey
+  std::uint32_t remote_key = 0;  // rkey, for peers
+  void* handle = nullptr;        // the adapter's own
+};
+
+/// Memory of a peer, as its registration describes it.
+struct RemoteMemory {
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+};
+
+class Rdma {
+ public:
+  /// Registers memory of this process, at the addresses that transfers will name (the application's own, or the alias). False,
+  /// with errno, when the kernel refuses: ENOMEM (memlock limit, or the adapter's own), EFAULT (not all of it is mapped).
+  virtual bool register_memory(ByteRange bytes, Registration& registration) = 0;
+  virtual void deregister(const Registration& registration) = 0;
+
+  /// Posts an RDMA write or read. `local` lies in a registration with `local_key`. MessageSink::on_transferred(token) says that
+  /// it is complete: what was written left this process and was acknowledged, what was read is in place. Token 0: nobody wants
+  /// to know (for writes that a message follows). False: the queue is full; nothing was posted, on_room follows.
+  virtual bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
+                     std::uint64_t token) = 0;
+  virtual bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) = 0;
+
+  /// The last byte of a transfer is placed last, so that whoever sees it has everything (SLUICE_VERBS_ORDERED).
+  [[nodiscard]] virtual bool places_in_order() const = 0;
+  /// Largest transfer that one call may post.
+  [[nodiscard]] virtual std::size_t largest_transfer() const = 0;
+
+ protected:
+  ~Rdma() = default;
+};
+
+}  // namespace sluice
