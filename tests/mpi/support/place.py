@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 from jobs import run_job
+from modes import GUEST_MODES
 
 testbed = pathlib.Path(__file__).resolve().parents[2] / "testbed"
 sys.path += [str(testbed), str(testbed / "softroce")]
@@ -28,6 +29,9 @@ def is_here(options):
 @contextlib.contextmanager
 def job_runner(options, tally):
     """A function like run_job. Ends the program, with a skip in the tally, where there can be no test bed or guest."""
+    if modes := [mode for mode in options.mode or () if mode in GUEST_MODES and not options.softroce]:
+        tally.skips("everything", f"{' '.join(modes)} needs a verbs device: --softroce 1")
+        tally.finish()
     if is_here(options):
         yield run_job
         return
