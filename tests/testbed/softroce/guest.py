@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 
+import tsc
 from kernel import NoGuest
 
 here = pathlib.Path(__file__).resolve().parent
@@ -158,9 +159,12 @@ def address_of(number):
 
 
 def _emulator(image, initramfs, shape, line, number, wire):
-    command = [EMULATOR, *ACCELERATORS[accelerator()], "-smp", str(shape.processors),
+    chosen = accelerator()
+    frequency = tsc.kilohertz() if chosen == "tcg" else None
+    arguments = KERNEL_ARGUMENTS + ([f"tsc_early_khz={frequency}"] if frequency else [])
+    command = [EMULATOR, *ACCELERATORS[chosen], "-smp", str(shape.processors),
                "-m", shape.memory, "-machine", "q35", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio",
-               "-kernel", str(image), "-initrd", initramfs, "-append", " ".join(KERNEL_ARGUMENTS),
+               "-kernel", str(image), "-initrd", initramfs, "-append", " ".join(arguments),
                "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
                "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
                "-chardev", f"socket,id=line,fd={line}", "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=line,name=agent"]
