@@ -28,7 +28,7 @@ sys.path.insert(0, str(here.parents[1] / "mpi" / "support"))
 from jobs import Result  # noqa: E402
 
 EMULATOR = "qemu-system-x86_64"
-BOOT_SECONDS = 120  # of 5 on an idle machine without virtualization
+BOOT_SECONDS = 120  # of processor time it takes 8 without virtualization
 STACKS_SECONDS = 180  # that a guest gets beyond a command's own time, to say where it hangs
 SHOWN_CONSOLE_LINES = 60  # a crash of the kernel takes so many
 MTU = 9000
