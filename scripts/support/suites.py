@@ -23,7 +23,8 @@ OVER_HOSTS = [
 # Instructions are emulated there: a few programs, and more time for each.
 IN_GUESTS = [
     ("../testbed/softroce/check",),
-    ("run", "--softroce", "1", "--ranks", "2", "--only", "wildcards", "--only", "sendrecv", "--only", "derived_requests", "--timeout", "100"),
+    ("run", "--softroce", "1", "--ranks", "2", "--mode", "verbs", "--only", "wildcards", "--only", "sendrecv", "--only", "derived_requests",
+     "--timeout", "100"),
     ("run", "--softroce", "2", "--ranks", "2", "--mode", "verbs", "--only", "sendrecv", "--timeout", "100"),
 ]
 
