@@ -13,6 +13,7 @@
 #include "interpose/entry.hpp"
 #include "runtime/alias_arena.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "tcp/transport.hpp"
 
@@ -59,11 +60,26 @@ void add_tcp(std::vector<Row>& rows, const TcpTransport::Statistics& tcp) {
   rows.push_back({"strangers turned away", tcp.strangers, Row::Unit::count, true});
 }
 
+void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statistics& counts) {
+  const auto add = [&](const char* name, std::uint64_t value, Row::Unit unit = Row::Unit::count) {
+    rows.push_back({name, value, unit, true});
+  };
+  add("memory registered: found in the cache", counts.hits);
+  add("  registered anew", counts.misses);
+  add("  evicted", counts.evictions);
+  add("  tried again after an eviction", counts.retries);
+  add("  refused", counts.refusals);
+  add("  invalidated, as the memory was freed", counts.invalidations);
+  add("  most bytes at a time", counts.most_bytes, Row::Unit::bytes);
+}
+
 std::vector<Row> collect() {
   std::vector<Row> rows;
   const EngineStatistics& counts = engine().statistics();
   add_messages(rows, counts);
   if (const TcpTransport* tcp = session().transports().tcp()) add_tcp(rows, tcp->statistics());
+  const RegistrationCache* registrations = engine().registrations();
+  add_registrations(rows, registrations ? registrations->statistics() : RegistrationCache::Statistics{});
   const PageGuard* guard = engine().guard();
   add_releases(rows, counts, guard ? guard->statistics() : PageGuard::Statistics{});
   const AliasArena::Statistics blocks = session().arena()->statistics();

@@ -28,6 +28,9 @@ constexpr std::size_t largest_eager_limit = std::size_t{1} << 20;
 constexpr std::size_t largest_tcp_eager_limit = std::size_t{64} << 10;
 constexpr std::size_t smallest_tcp_buffer = std::size_t{128} << 10;
 constexpr std::size_t largest_tcp_buffer = std::size_t{64} << 20;
+constexpr std::size_t least_reg_bytes = std::size_t{64} << 10;
+constexpr std::size_t most_reg_bytes = std::size_t{1024} << 30;
+constexpr std::size_t most_reg_entries = std::size_t{1} << 20;
 constexpr std::size_t longest_tcp_timeout = 86400;
 
 struct Described {
@@ -152,6 +155,13 @@ std::vector<ConfigVariable> make_table() {
       byte_count(&Config::tcp_buffer, {smallest_tcp_buffer, largest_tcp_buffer},
                  {"SLUICE_TCP_BUFFER", "a number of bytes from 128K to 64M", "256K",
                   "What may wait in this process for each peer that does not take it, besides what the system's socket holds."}),
+      byte_count(&Config::reg_bytes, {least_reg_bytes, most_reg_bytes},
+                 {"SLUICE_REG_BYTES", "a number of bytes from 64K to 1024G", "1G",
+                  "How much memory may be registered with an RDMA adapter at a time. What is not in use is deregistered to stay "
+                  "within it, the least recently used first; messages for which that is not enough are copied."}),
+      number(&Config::reg_entries, {1, most_reg_entries},
+             {"SLUICE_REG_ENTRIES", "a number from 1 to 1048576", "1024",
+              "How many registrations there may be at a time, as for SLUICE_REG_BYTES."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),

@@ -29,6 +29,8 @@ struct Config {
   std::size_t tcp_timeout = 30;                   // SLUICE_TCP_TIMEOUT=<seconds>
   std::size_t tcp_eager_limit = 65536;            // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>
   std::size_t tcp_buffer = 262144;                // SLUICE_TCP_BUFFER=<bytes, with K or M>
+  std::size_t reg_bytes = std::size_t{1} << 30;   // SLUICE_REG_BYTES=<bytes, with K, M or G>
+  std::size_t reg_entries = 1024;                 // SLUICE_REG_ENTRIES=<number>
   int verbose = 0;                                // SLUICE_VERBOSE=0..3
   bool summary = false;                           // SLUICE_SUMMARY=0|1
 };

@@ -20,6 +20,7 @@
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/registration_cache.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
@@ -93,6 +94,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool in_alias_block(ByteRange range);
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
+
+  // --- registrations (engine_registration.cpp) ----------------------------------------------------------------------
+  /// Made on first use; one for the job, as there is one adapter.
+  RegistrationCache& registration_cache(Rdma& rdma);
 
   // --- both sides of a `write` (engine_cooperative.cpp) ------------------------------------------------------------
   [[nodiscard]] bool prefers_read(const Request& receive) const;
@@ -189,6 +194,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool concurrent_calls;
   std::size_t eager_limit;                // smallest of those by peer
   std::vector<std::size_t> eager_limits;  // by peer
+
+  std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
 
   SelfTransport to_self;
   RequestPool pool;

@@ -93,7 +93,8 @@ class RegistrationCache final : public RegistrationWatcher {
     Backing backing;
     std::size_t users = 0;
     bool indexed = true;
-    ListLink<Entry> link;  // idle or private, never both
+    ListLink<Entry> idle_link;
+    ListLink<Entry> application_link;
   };
   using Index = std::map<std::uintptr_t, Entry*>;
 
@@ -101,19 +102,25 @@ class RegistrationCache final : public RegistrationWatcher {
   Entry* make(ByteRange pages, Backing backing);
   bool make_room(std::size_t bytes);
   bool register_memory(ByteRange pages, Registration& registration);
-  bool evict_oldest();
-  void drop_contained(ByteRange pages);
+  std::size_t evict_oldest();  // how many bytes; 0 when nothing is idle
+  /// Of those that overlap `pages`, the chosen ones: how many.
+  template <class Chosen>
+  std::size_t retire_overlapping(ByteRange pages, Chosen chosen);
   /// No hits any more; gone at once if it is idle.
   void retire(Entry* entry);
+  void leave_index(Entry* entry);
+  void leave_idle(Entry* entry);
   void deregister(Entry* entry);
   void release(Entry* entry, bool first_user);
   void report_refusal(std::size_t bytes, int error);
 
   Rdma& rdma_;
   const Limits limits_;
-  Index index_;                                     // by begin
-  IntrusiveList<Entry, &Entry::link> idle_;         // least recently used first
-  IntrusiveList<Entry, &Entry::link> application_;  // of private memory: all that are registered
+  Index index_;                                   // by begin
+  IntrusiveList<Entry, &Entry::idle_link> idle_;  // least recently used first
+  std::size_t idle_bytes_ = 0;
+  std::size_t idle_entries_ = 0;
+  IntrusiveList<Entry, &Entry::application_link> application_;  // of that backing, all that are registered
   Statistics statistics_;
   bool refusal_reported_ = false;
 };

@@ -41,10 +41,11 @@ TEST(config, default_in_the_table_is_accepted) {
 }
 
 TEST(config, every_variable_is_read) {
-  const ParsedConfig parsed = parse(
-      {"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K", "SLUICE_TRANSPORTS=tcp",
-       "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_TCP_INTERFACES=^10.0.0.0/8", "SLUICE_TCP_TIMEOUT=7",
-       "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
+  const ParsedConfig parsed =
+      parse({"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K",
+             "SLUICE_TRANSPORTS=tcp", "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_TCP_INTERFACES=^10.0.0.0/8",
+             "SLUICE_TCP_TIMEOUT=7", "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M", "SLUICE_REG_BYTES=2M",
+             "SLUICE_REG_ENTRIES=8", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -56,6 +57,8 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.tcp_timeout, 7U);
   EXPECT_EQ(parsed.config.tcp_eager_limit, 2048U);
   EXPECT_EQ(parsed.config.tcp_buffer, 1048576U);
+  EXPECT_EQ(parsed.config.reg_bytes, 2097152U);
+  EXPECT_EQ(parsed.config.reg_entries, 8U);
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
   EXPECT_EQ(parsed.config.rendezvous, Rendezvous::coop);
   EXPECT_EQ(parsed.config.verbose, 3);
