@@ -36,6 +36,11 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"    and by the receiver at once", counts.cooperative});
   rows.push_back({"  read by the receiver", counts.read});
   rows.push_back({"  copied in and out", counts.streamed});
+  for (std::size_t i = 0; i < counts.rdma.size(); ++i) {
+    rows.push_back(
+        {std::string("  over RDMA by ") + name_of(static_cast<Rendezvous>(i)), counts.rdma[i], Row::Unit::count, true});
+  }
+  rows.push_back({"    that a look at the last byte ended", counts.last_bytes_seen, Row::Unit::count, true});
 }
 
 void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const PageGuard::Statistics& guard) {

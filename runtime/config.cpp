@@ -19,8 +19,13 @@ constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
-constexpr std::array<Choice<Rendezvous>, 4> protocols{
-    {{"auto", Rendezvous::automatic}, {"rput", Rendezvous::rput}, {"rget", Rendezvous::rget}, {"coop", Rendezvous::coop}}};
+constexpr std::array<Choice<Rendezvous>, 7> protocols{{{"auto", Rendezvous::automatic},
+                                                       {"rput", Rendezvous::rput},
+                                                       {"rget", Rendezvous::rget},
+                                                       {"coop", Rendezvous::coop},
+                                                       {"getcqe", Rendezvous::getcqe},
+                                                       {"get", Rendezvous::get},
+                                                       {"rdrp", Rendezvous::rdrp}}};
 constexpr std::array<std::string_view, 2> known_transports{"shmem", "tcp"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
@@ -32,6 +37,9 @@ constexpr std::size_t least_reg_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_reg_bytes = std::size_t{1024} << 30;
 constexpr std::size_t most_reg_entries = std::size_t{1} << 20;
 constexpr std::size_t longest_tcp_timeout = 86400;
+constexpr std::size_t smallest_rdrp_chunk = std::size_t{4} << 10;
+constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
+constexpr std::size_t most_rdrp_outstanding = 64;
 
 struct Described {
   std::string_view name;
@@ -137,10 +145,17 @@ std::vector<ConfigVariable> make_table() {
               "way that cannot be had is replaced by stream."}),
       one_of(
           &Config::rendezvous, protocols,
-          {"SLUICE_RNDV", "auto, rput, rget or coop", "auto",
-           "Who copies a large message. rput: the sender. rget: the receiver. coop: both at once, each from its end. auto: both "
-           "where each has a processor, otherwise the receiver if it waits for the message. What a pair or a buffer does not "
-           "permit is replaced by what it does."}),
+          {"SLUICE_RNDV", "auto, rput, rget, coop, getcqe, get or rdrp", "auto",
+           "Who moves a large message. rput: the sender. rget: the receiver. coop (inside a node): both at once, each from its "
+           "end. Over RDMA: getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
+           "last byte; rdrp: the receiver in chunks. auto: inside a node both where each has a processor, otherwise the receiver "
+           "if it waits for the message; over RDMA getcqe, and rdrp for messages of more than two chunks. What a pair or a "
+           "buffer does not permit is replaced by what it does."}),
+      byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
+                 {"SLUICE_RDRP_CHUNK", "a number of bytes from 4K to 64M", "128K", "How much one read of rdrp fetches."}),
+      number(
+          &Config::rdrp_outstanding, {1, most_rdrp_outstanding},
+          {"SLUICE_RDRP_OUTSTANDING", "a number from 1 to 64", "4", "How many reads of one message rdrp has under way at most."}),
       free_text(&Config::tcp_interfaces,
                 {"SLUICE_TCP_INTERFACES",
                  "a comma-separated list of interfaces, networks and addresses, such as eth0 or 10.0.0.0/8", "",
@@ -231,6 +246,8 @@ std::string bad_value(const ConfigVariable& variable, std::string_view value) {
 }
 
 }  // namespace
+
+std::string name_of(Rendezvous rendezvous) { return show_choice(rendezvous, protocols); }
 
 const std::vector<ConfigVariable>& config_variables() {
   static const std::vector<ConfigVariable> table = make_table();
