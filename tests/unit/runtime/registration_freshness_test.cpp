@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -38,6 +39,8 @@ struct Pipe {
 class PinningAdapter final : public Rdma {
  public:
   bool register_memory(ByteRange bytes, Registration& registration) override {
+    // Adapters pin for writing, so that a page of zeros that several addresses share gives way to an own one.
+    if (madvise(reinterpret_cast<void*>(bytes.begin), page_bytes, MADV_POPULATE_WRITE) != 0) return false;
     Pipe pinned;
     const iovec page{reinterpret_cast<void*>(bytes.begin), page_bytes};
     if (vmsplice(pinned.in.get(), &page, 1, 0) != static_cast<ssize_t>(page_bytes)) return false;
@@ -55,8 +58,8 @@ class PinningAdapter final : public Rdma {
   int first_number(std::uint32_t key) {
     const Pipe copy;
     int number = -1;
-    EXPECT_EQ(tee(pinned_.at(key).out.get(), copy.in.get(), sizeof number, 0), static_cast<ssize_t>(sizeof number));
-    EXPECT_EQ(read(copy.out.get(), &number, sizeof number), static_cast<ssize_t>(sizeof number));
+    EXPECT_EQ(::tee(pinned_.at(key).out.get(), copy.in.get(), sizeof number, 0), static_cast<ssize_t>(sizeof number));
+    EXPECT_EQ(::read(copy.out.get(), &number, sizeof number), static_cast<ssize_t>(sizeof number));
     return number;
   }
 
@@ -128,7 +131,7 @@ TEST_F(RegistrationFreshnessTest, freed_inside_the_c_library_and_allocated_again
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   std::map<void*, int> used;
   for (int round = 0; round < 100; ++round) {
-    void* buffer = std::malloc(bytes);
+    void* buffer = std::aligned_alloc(page_bytes, bytes);
     std::memset(buffer, 0x77, bytes);
     if (round % 3 != 0) {
       ASSERT_EQ(arena_.migrate(ByteRange::of(buffer, bytes)), Ineligible::none);
