@@ -118,7 +118,7 @@ struct ModelAdapters::Shared {
     attend(process, false);
   }
 
-  void place(const Transfer& transfer, std::size_t begin, std::size_t end) const {
+  void place(const Transfer& transfer, std::size_t begin, std::size_t end) {
     if (!connected(transfer.by, transfer.at)) return;
     const std::uint64_t local = transfer.is_read ? transfer.target : transfer.source;
     const std::uint64_t remote = transfer.is_read ? transfer.source : transfer.target;
@@ -128,6 +128,13 @@ struct ModelAdapters::Shared {
     const auto* const source = reinterpret_cast<const std::byte*>(transfer.source);
     std::memcpy(target + begin, source + begin, end - begin - 1);
     std::atomic_ref(target[end - 1]).store(source[end - 1], std::memory_order_release);
+    if (to_place == AdapterKnobs::unlimited) return;
+    if (to_place > end - begin) {
+      to_place -= end - begin;
+    } else {
+      to_place = AdapterKnobs::unlimited;
+      wire->hold();
+    }
   }
 
   /// The data leaves at `from`; when the last of it is in place.
@@ -214,6 +221,7 @@ struct ModelAdapters::Shared {
   ModelWire* wire = nullptr;
   std::atomic<Peer> vanished{Peer{-1}};
   bool helpers_may_run = true;
+  std::size_t to_place = AdapterKnobs::unlimited;  // bytes, before everything is held
 };
 
 class ModelTransport final : public Transport, public Rdma {
@@ -409,6 +417,19 @@ void ModelAdapters::lose(Peer peer) {
     process.helper_woken = true;
     process.helper.notify_all();
   }
+}
+
+void ModelAdapters::hold_after(std::size_t bytes) {
+  const std::lock_guard lock(wire_->mutex);
+  shared_->to_place = bytes;
+}
+
+void ModelAdapters::go_on() {
+  {
+    const std::lock_guard lock(wire_->mutex);
+    shared_->to_place = AdapterKnobs::unlimited;
+  }
+  wire_->go_on();
 }
 
 void ModelAdapters::let_helpers_go() {

@@ -81,6 +81,10 @@ class ModelAdapters {
   /// The process is gone: nothing to or from it completes any more, everybody is told.
   void lose(Peer peer);
 
+  /// By itself: everything stands still once that many bytes more are in place, until `go_on`.
+  void hold_after(std::size_t bytes);
+  void go_on();
+
   /// By hand: the next event, and the clock. The helper threads of engines sleep until they are let go, which they must be before
   /// their engines end.
   bool step() { return wire_->step(); }

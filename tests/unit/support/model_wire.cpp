@@ -28,6 +28,12 @@ ModelWire::Nanoseconds ModelWire::occupy(std::size_t adapter, Nanoseconds durati
   return begin;
 }
 
+void ModelWire::go_on() {
+  const std::lock_guard lock(mutex);
+  held_ = false;
+  changed_.notify_all();
+}
+
 void ModelWire::run_next() {
   const auto next = events_.begin();
   now_ = next->first.first;
@@ -46,7 +52,7 @@ bool ModelWire::step() {
 void ModelWire::run() {
   std::unique_lock lock(mutex);
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || !events_.empty(); });
+    changed_.wait(lock, [this] { return stopping_ || (!held_ && !events_.empty()); });
     if (stopping_) return;
     run_next();
     if (pace_.count() == 0) continue;

@@ -34,6 +34,9 @@ class ModelWire {
   Nanoseconds occupy(std::size_t adapter, Nanoseconds duration);
   /// Runs the next event; false when there is none. Only by hand.
   bool step();
+  /// By itself: nothing happens until `go_on`.
+  void hold() { held_ = true; }
+  void go_on();
 
   std::mutex mutex;
 
@@ -47,6 +50,7 @@ class ModelWire {
   std::vector<Nanoseconds> free_at_;
   const std::chrono::microseconds pace_;
   std::condition_variable changed_;
+  bool held_ = false;
   bool stopping_ = false;
   std::thread thread_;
 };
