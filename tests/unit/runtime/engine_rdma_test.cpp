@@ -238,5 +238,70 @@ TEST(Automatic, reads_at_once_what_is_short_and_in_chunks_what_is_long) {
   EXPECT_EQ(taken(pair.receiver, Rendezvous::rdrp), 1u);
 }
 
+// --- nobody waits ------------------------------------------------------------------------------------------------------
+
+class Unattended : public testing::TestWithParam<Rendezvous> {};
+INSTANTIATE_TEST_SUITE_P(Protocols, Unattended,
+                         testing::Values(Rendezvous::rput, Rendezvous::getcqe, Rendezvous::get, Rendezvous::rdrp),
+                         [](const auto& instance) { return name_of(instance.param); });
+
+TEST_P(Unattended, a_message_is_through_while_both_sides_compute) {
+  ModelAdapters network(2, {.shuffled = false, .queue_depth = 2});
+  const auto parts = [&](Peer self) {
+    return Engine::Parts{.self = self,
+                         .job_size = 2,
+                         .processes_on_node = 1,
+                         .transport = &network.transport(self),
+                         .arena = nullptr,
+                         .host = {},
+                         .config = RdmaPair::forced(GetParam())};
+  };
+  Engine sender(parts(sender_side));
+  Engine receiver(parts(receiver_side));
+  Context* const from = sender.adopt(ContextId{1}, {sender_side, receiver_side}, zero);
+  Context* const to = receiver.adopt(ContextId{1}, {sender_side, receiver_side}, Rank{1});
+  auto sent = pattern(700'000);
+  std::vector<std::byte> got(sent.size());
+  Request* const receive = receiver.start_receive(*to, zero, RdmaPair::tag, RdmaPair::contiguous(got), RdmaPair::here);
+  Request* const send =
+      sender.start_send(*from, Rank{1}, RdmaPair::tag, RdmaPair::contiguous(sent), SendMode::standard, RdmaPair::here);
+  while (!Engine::is_complete(*receive) || !Engine::is_complete(*send)) std::this_thread::yield();  // no call into an engine
+  EXPECT_EQ(got, sent);
+  sender.take(send);
+  receiver.take(receive);
+}
+
+TEST_P(Unattended, two_threads_and_an_adapter_that_goes_on_by_itself_lose_nothing) {
+  constexpr int rounds = 60;
+  ModelAdapters network(2, {.shuffled = true, .largest_transfer = 50'000, .queue_depth = 3, .room = 2});
+  const auto work = [&](Peer self, Peer other) {
+    Engine engine({.self = self,
+                   .job_size = 2,
+                   .processes_on_node = 2,
+                   .transport = &network.transport(self),
+                   .arena = nullptr,
+                   .host = {},
+                   .config = RdmaPair::forced(GetParam())});
+    Context* const world = engine.adopt(ContextId{1}, {sender_side, receiver_side}, static_cast<Rank>(self));
+    for (int round = 0; round < rounds; ++round) {
+      const auto bytes = static_cast<std::size_t>(round) * 4001;
+      auto sent = pattern(bytes, static_cast<unsigned>(round) + static_cast<unsigned>(self));
+      std::vector<std::byte> got(bytes + 1);
+      Request* const send = engine.start_send(*world, static_cast<Rank>(other), RdmaPair::tag, RdmaPair::contiguous(sent),
+                                              SendMode::standard, RdmaPair::here);
+      engine.receive(*world, static_cast<Rank>(other), RdmaPair::tag, got.data(), got.size(), RdmaPair::here);
+      Request* const sends[] = {send};
+      engine.wait_all(sends, RdmaPair::here);
+      if (send) engine.take(send);
+      got.pop_back();
+      ASSERT_EQ(got, pattern(bytes, static_cast<unsigned>(round) + static_cast<unsigned>(other))) << round;
+    }
+    engine.drain();
+  };
+  std::thread second([&] { work(receiver_side, sender_side); });
+  work(sender_side, receiver_side);
+  second.join();
+}
+
 }  // namespace
 }  // namespace sluice
