@@ -131,6 +131,7 @@ void Engine::State::conclude_read(Request& receive) {
 
 /// The sender cannot write after all.
 void Engine::State::on_refused_rdma(Request& receive) {
+  --statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
   end_rdma(receive);
   receive.way = Request::Way::stream;
   begin_transfer(&receive);

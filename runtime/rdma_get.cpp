@@ -8,6 +8,7 @@
 
 #include "runtime/engine_state.hpp"
 #include "runtime/rdma_protocol.hpp"
+#include "runtime/user_memory.hpp"
 
 namespace sluice {
 namespace {
@@ -40,13 +41,15 @@ const RdmaProtocol& rdma_protocols::get() {
 }
 
 /// GR2'. What an adapter writes is no access of any thread's, hence the atomic load; the ones behind it may not be moved before.
+/// A last page that is not looked at through its alias may have come under guard meanwhile, for a receive that shares it.
 bool Engine::State::poll_last_bytes() {
   bool moved = false;
   Request* next = nullptr;
   for (Request* receive = polled.first(); receive; receive = next) {
     next = decltype(polled)::next(receive);
-    std::byte& last = *receive->rdma->local(receive->stop - 1);
-    if (std::atomic_ref(last).load(std::memory_order_acquire) == ~std::byte{receive->announced_last_byte}) continue;
+    std::byte* const registered = receive->rdma->local(receive->stop - 1);
+    std::byte* const last = receive->rdma->in_block ? registered : unguarded_address(registered, 1);
+    if (!last || std::atomic_ref(*last).load(std::memory_order_acquire) == ~std::byte{receive->announced_last_byte}) continue;
     polled.remove(receive);
     ++statistics.last_bytes_seen;
     conclude_read(*receive);
