@@ -27,6 +27,7 @@ class Request;  // one send or receive that was started
 class Waiter;   // private to the engine
 class AliasArena;
 class PageGuard;
+class RegistrationCache;
 
 enum class SendMode : std::uint8_t {
   standard,     // also ready mode
@@ -192,6 +193,8 @@ class Engine {
   [[nodiscard]] std::vector<ReleasePolicy::Report> call_sites() const;
   /// nullptr when nothing can be released.
   [[nodiscard]] const PageGuard* guard() const;
+  /// nullptr when no adapter was used.
+  [[nodiscard]] const RegistrationCache* registrations() const;
 
   /// The job is being ended (MPI_Abort): peers that vanish are no news. [any thread, takes no lock]
   void expect_end();

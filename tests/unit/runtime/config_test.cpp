@@ -25,7 +25,7 @@ TEST(config, empty_environment_gives_the_defaults) {
   EXPECT_EQ(parsed.config.release, ReleaseMode::early);
 }
 
-TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem,tcp"); }
+TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem,verbs,tcp"); }
 
 TEST(config, default_in_the_table_is_what_a_default_config_shows) {
   for (const ConfigVariable& variable : config_variables()) {
@@ -44,7 +44,8 @@ TEST(config, every_variable_is_read) {
   const ParsedConfig parsed = parse(
       {"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K", "SLUICE_TRANSPORTS=tcp",
        "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_TCP_INTERFACES=^10.0.0.0/8", "SLUICE_TCP_TIMEOUT=7",
-       "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
+       "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M", "SLUICE_REG_BYTES=2M", "SLUICE_REG_ENTRIES=8", "SLUICE_RDRP_CHUNK=8K",
+       "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -56,6 +57,10 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.tcp_timeout, 7U);
   EXPECT_EQ(parsed.config.tcp_eager_limit, 2048U);
   EXPECT_EQ(parsed.config.tcp_buffer, 1048576U);
+  EXPECT_EQ(parsed.config.reg_bytes, 2097152U);
+  EXPECT_EQ(parsed.config.reg_entries, 8U);
+  EXPECT_EQ(parsed.config.rdrp_chunk, 8192U);
+  EXPECT_EQ(parsed.config.rdrp_outstanding, 9U);
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
   EXPECT_EQ(parsed.config.rendezvous, Rendezvous::coop);
   EXPECT_EQ(parsed.config.verbose, 3);
@@ -79,7 +84,7 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
                                      {"SLUICE_SEND_RELEASE", {"0", "1"}},
                                      {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
                                      {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
-                                     {"SLUICE_RNDV", {"auto", "rput", "rget", "coop"}},
+                                     {"SLUICE_RNDV", {"auto", "rput", "rget", "coop", "getcqe", "get", "rdrp"}},
                                      {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
                                      {"SLUICE_SUMMARY", {"0", "1"}}};
   for (const auto& [name, words] : choices) {
@@ -110,7 +115,7 @@ TEST(config, item_of_a_list_that_is_not_known_is_named) {
 
   ASSERT_EQ(parsed.errors.size(), 1U);
   EXPECT_EQ(parsed.errors[0],
-            "SLUICE_TRANSPORTS=shmem,pigeon: \"pigeon\" is not known, expected a comma-separated list of shmem and tcp");
+            "SLUICE_TRANSPORTS=shmem,pigeon: \"pigeon\" is not known, expected a comma-separated list of shmem, verbs and tcp");
 }
 
 TEST(config, empty_value_counts_as_not_set) {
@@ -118,7 +123,7 @@ TEST(config, empty_value_counts_as_not_set) {
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_EQ(parsed.config.release, ReleaseMode::early);
-  EXPECT_EQ(parsed.config.transports, "shmem,tcp");
+  EXPECT_EQ(parsed.config.transports, "shmem,verbs,tcp");
 }
 
 TEST(config, first_of_two_settings_counts) { EXPECT_EQ(parse({"SLUICE_VERBOSE=1", "SLUICE_VERBOSE=2"}).config.verbose, 1); }
