@@ -1,5 +1,6 @@
 """The test scripts under tests/mpi. Each runs its jobs in network namespaces of its own, or over the test bed, and ends with a tally."""
 
+import os
 import time
 
 from builds import BUILD, ROOT
@@ -19,34 +20,52 @@ OVER_HOSTS = [
 ]
 
 
+# Instructions are emulated there: a few programs, and more time for each.
+IN_GUESTS = [
+    ("../testbed/softroce/check",),
+    ("run", "--softroce", "1", "--ranks", "2", "--only", "wildcards", "--only", "sendrecv", "--only", "derived_requests", "--timeout", "100"),
+    ("run", "--softroce", "2", "--ranks", "2", "--mode", "verbs", "--only", "sendrecv", "--timeout", "100"),
+]
+
+
 def over_hosts(seconds):
     """Conformance suite and random programs over the test bed."""
+    return _several(OVER_HOSTS, seconds)
+
+
+def in_guests(seconds):
+    """What needs a verbs device."""
+    return _several(IN_GUESTS, seconds)
+
+
+def _several(scripts, seconds):
     end = time.monotonic() + seconds
     tally = Tally()
-    for script, *arguments in OVER_HOSTS:
+    for script, *arguments in scripts:
         tally.add(suite(script, end - time.monotonic(), arguments))
     return tally
 
 
 def suite(script, seconds, arguments=()):
     """Shows what failed or was skipped, with the lines that explain it; everything is kept in a log."""
-    path = ROOT / "tests" / "mpi" / script
+    name = os.path.normpath(f"tests/mpi/{script}")
+    path = ROOT / name
     if not path.exists():
-        print(f"FAIL tests/mpi/{script}: it does not exist")
+        print(f"FAIL {name}: it does not exist")
         return Tally(failed=1)
     shown = _Filter()
     outcome = run([path, "--library", LIBRARY, "--builddir", BUILD, *arguments], seconds, on_line=shown)
-    log = BUILD / "logs" / f"{'-'.join([script, *arguments]).replace('/', '-').replace('---', '-')}.log"
+    log = BUILD / "logs" / f"{'-'.join([script, *arguments]).replace('/', '-').replace('---', '-').removeprefix('..-')}.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text(outcome.output)
     tally = tally_in(outcome.output)
     if tally is None or outcome.timed_out:
         lines = outcome.output.splitlines()
         ended = f"stopped after {seconds:.0f} s" if outcome.timed_out else f"ended with status {outcome.returncode} and no tally"
-        print(f"FAIL tests/mpi/{script}: {ended}; its last lines:\n" + "\n".join(f"    {line}" for line in lines[-20:]))
+        print(f"FAIL {name}: {ended}; its last lines:\n" + "\n".join(f"    {line}" for line in lines[-20:]))
         return Tally(_beginning(lines, "ok "), _beginning(lines, "FAIL ") + 1, _beginning(lines, "skip "))
     if outcome.returncode != 0 and tally.failed == 0:
-        print(f"FAIL tests/mpi/{script}: ended with status {outcome.returncode}")
+        print(f"FAIL {name}: ended with status {outcome.returncode}")
         tally.failed = 1
     return tally
 

@@ -16,8 +16,15 @@ MODES = {
     "disabled": {"SLUICE_ENABLE": "0"},
 }
 
+# Those that need a verbs device, and so a guest (--softroce); they run with the ranks of `release`.
+GUEST_MODES = {
+    "verbs": {"SLUICE_TRANSPORTS": "verbs"},
+    "verbs-off": {"SLUICE_TRANSPORTS": "verbs", "SLUICE_RELEASE": "off"},
+}
+ALL_MODES = {**MODES, **GUEST_MODES}
+
 
 def environment(mode, library):
     """What run_job adds to the environment of the ranks in this mode."""
-    choice = MODES[mode]
+    choice = ALL_MODES[mode]
     return {} if choice is None else {"LD_PRELOAD": str(library), **choice}

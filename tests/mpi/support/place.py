@@ -1,30 +1,55 @@
-"""Where the jobs of a suite run: each in a network namespace of its own, or all of them on a test bed of several hosts."""
+"""Where the jobs of a suite run: each in a network namespace of its own, or all of them on a test bed of several hosts or in guests."""
 
 import contextlib
 import pathlib
 import sys
 
-from jobs import run_job
+from jobs import run_job as run_job_here
+from modes import GUEST_MODES
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "testbed"))
+testbed = pathlib.Path(__file__).resolve().parents[2] / "testbed"
+sys.path += [str(testbed), str(testbed / "softroce")]
 from bed import Bed, NoBed  # noqa: E402
+from softroce import GuestFailed, NoGuest, SoftRoce  # noqa: E402
 
 
 def add_options(parser):
-    parser.add_argument("--testbed", type=int, metavar="HOSTS", help="run the jobs over so many hosts, in blocks of ranks")
-    parser.add_argument("--rate", help='of the links between them, such as "1gbit" (default: as fast as the machine)')
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--testbed", type=int, metavar="HOSTS", help="run the jobs over so many hosts, in blocks of ranks")
+    place.add_argument("--softroce", type=int, choices=(1, 2), metavar="GUESTS",
+                       help="run the jobs in one guest with a verbs device, or over two in blocks of ranks")
+    parser.add_argument("--rate", help='of the links between hosts, such as "1gbit" (default: as fast as the machine)')
+
+
+def is_here(options):
+    """Whether the jobs run on this machine as it is, its network included."""
+    return options.testbed is None and options.softroce is None
+
+
+def host_runner(options, run_job):
+    """What runs the host alone: outside of a guest, where its results are the same and processors are fast. Two guests are two nodes."""
+    return run_job_here if options.softroce == 1 else run_job
 
 
 @contextlib.contextmanager
 def job_runner(options, tally):
-    """A function like run_job. Ends the program, with a skip in the tally, where there can be no test bed."""
-    if options.testbed is None:
-        yield run_job
+    """A function like run_job. Ends the program, with a skip in the tally, where there can be no test bed or guest."""
+    if modes := [mode for mode in options.mode or () if mode in GUEST_MODES and not options.softroce]:
+        tally.skips("everything", f"{' '.join(modes)} needs a verbs device: --softroce 1")
+        tally.finish()
+    if is_here(options):
+        yield run_job_here
         return
     try:
-        bed = Bed(options.testbed, options.rate)
+        place = SoftRoce(options.builddir, options.softroce) if options.softroce else Bed(options.testbed, options.rate)
     except NoBed as why:
         tally.skips("everything", f"no test bed: {why}")
         tally.finish()
-    with bed:
-        yield bed.run
+    except NoGuest as why:
+        tally.skips("everything", f"no guest: {why}")
+        tally.finish()
+    except GuestFailed as why:
+        tally.fails("everything", str(why))
+        tally.finish()
+    with place:
+        yield place.run

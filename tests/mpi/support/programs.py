@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from modes import GUEST_MODES
+
 # Ranks in each mode. The host runs with every number that some mode needs, as the reference.
 USUAL_RANKS = {
     "release": (2, 3, 4),
@@ -31,6 +33,9 @@ class Program:
     @property
     def title(self):
         return " ".join((self.name, *self.arguments))
+
+    def ranks_in(self, mode):
+        return self.ranks.get("release" if mode in GUEST_MODES else mode, ())
 
     def source(self):
         return {"c": f"c/{self.name}.c", "fortran": f"fortran/{self.name}.f90", "python": f"python/{self.name}.py"}[self.language]

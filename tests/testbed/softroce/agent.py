@@ -26,7 +26,7 @@ ANSWER_SECONDS = 120  # of another guest
 QUESTION = re.compile(r"(stacks|end) ([0-9a-f]+)$")
 
 # Of two ways over a verbs device, the host's own components take one or the other, or complain; here they are to leave it to Sluice.
-HOST_SETTINGS = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^openib", "OMPI_MCA_osc": "^ucx", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}
+HOST_SETTINGS = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^openib,ofi,uct,usnic", "OMPI_MCA_osc": "^ucx", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}
 
 
 class Line:

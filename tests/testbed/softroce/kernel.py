@@ -82,7 +82,7 @@ def _fetch(directory, files):
             raise NoGuest(f"the kernel comes from a Debian package, and there is no {tool}")
     with tempfile.TemporaryDirectory(dir=directory, prefix="fetch-") as scratch:
         scratch = pathlib.Path(scratch)
-        package = _download(_package_name(), scratch)
+        package = _package(scratch)
         _unpack(package, scratch)
         new = scratch / "new"
         new.mkdir()
@@ -95,16 +95,22 @@ def _fetch(directory, files):
         os.rename(new, files)
 
 
+def _package(directory):
+    try:
+        return _download(_package_name(), directory)
+    except NoGuest:
+        if os.geteuid() != 0:
+            raise
+    # The package lists may be missing or old.
+    subprocess.run(["apt-get", "update", "-qq"], capture_output=True, timeout=FETCH_SECONDS, check=False)
+    return _download(_package_name(), directory)
+
+
 def _package_name():
     """The kernel package that the metapackage stands for."""
-    for attempt in ("as it is", "after an update"):
-        if attempt == "after an update":
-            if os.geteuid() != 0:
-                break
-            subprocess.run(["apt-get", "update", "-qq"], capture_output=True, timeout=FETCH_SECONDS, check=False)
-        listed = subprocess.run(["apt-cache", "depends", METAPACKAGE], capture_output=True, text=True, check=False).stdout
-        if found := re.search(r"Depends: (linux-image-\S+)", listed):
-            return found[1]
+    listed = subprocess.run(["apt-cache", "depends", METAPACKAGE], capture_output=True, text=True, check=False).stdout
+    if found := re.search(r"Depends: (linux-image-\S+)", listed):
+        return found[1]
     raise NoGuest(f"apt knows no package {METAPACKAGE}")
 
 

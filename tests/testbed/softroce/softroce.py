@@ -22,7 +22,7 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
 from bed import HOST_SETTINGS, host_arguments  # noqa: E402
-from guest import Guest, Shape, address_of, require_tools  # noqa: E402
+from guest import Guest, GuestFailed, Shape, address_of, require_tools  # noqa: E402,F401
 from jobs import JOB_ENVIRONMENT, mpirun_command  # noqa: E402
 from kernel import Kernel, NoGuest  # noqa: E402,F401
 
@@ -33,13 +33,13 @@ DEFAULT_LIMIT = 3600
 class SoftRoce:
     """Use from one thread, except `run` and `run_command`, which may be called by several at a time."""
 
-    def __init__(self, builddir, guests=1, shape=None, limit=DEFAULT_LIMIT):
-        """Boots. After `limit` seconds everything in the guests ends. Raises NoGuest where there can be none."""
+    def __init__(self, builddir=None, guests=1, shape=None, limit=DEFAULT_LIMIT):
+        """Boots; what guests boot from is kept below `builddir` (default: build of this tree). After `limit` seconds everything in the guests ends. Raises NoGuest where there can be none, and GuestFailed."""
         if not 1 <= guests <= MOST_GUESTS:
             raise ValueError(f"{guests} guests: expected 1 to {MOST_GUESTS}")
         require_tools()
         shape = shape or (Shape() if guests == 1 else Shape("1024M", 1))
-        kernel = Kernel(pathlib.Path(builddir) / "softroce")
+        kernel = Kernel(pathlib.Path(builddir or here.parents[2] / "build") / "softroce")
         self._guests = []
         self._limit = threading.Timer(limit, self._stop, [f"its {limit:.0f} seconds are over"])
         self._limit.daemon = True
