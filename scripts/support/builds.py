@@ -4,7 +4,7 @@ import json
 import os
 import pathlib
 
-from processes import run
+from processes import Companion, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -43,6 +43,26 @@ def build(directory, seconds, targets=()):
         lines = [line for line in outcome.output.splitlines() if not line.startswith("[")]
         lines = lines[next((number for number, line in enumerate(lines) if line.startswith("FAILED")), 0):]
         raise BuildFailed(f"{directory.name} does not build; the first of {len(lines)} lines:\n" + "\n".join(lines[:SHOWN_LINES]))
+
+
+class Beside:
+    """Builds that go on beside steps that wait more than they compute. Whatever goes wrong shows when a step asks for the same."""
+
+    def __init__(self):
+        self._companion = None
+
+    def start(self, directories, target, seconds):
+        if self._companion:
+            return
+        for directory in directories:
+            configure(directory, seconds)
+        ninja = "; ".join(f"ninja -C '{directory}' -k 0 -j {os.cpu_count()} {target}" for directory in directories)
+        self._companion = Companion(["sh", "-c", ninja], ROOT)
+
+    def wait(self, seconds):
+        """Two builds of one directory at once would disturb each other."""
+        if self._companion:
+            self._companion.finish(seconds)
 
 
 def targets():

@@ -19,6 +19,7 @@ from processes import abandon_companions, become_reaper, kill_descendants
 from report import Report, Tally
 
 WHOLE_RUN_SECONDS = 29.5 * 60
+SANITIZED_TARGET = "unit-tests"
 
 
 def build_normal(seconds):
@@ -30,7 +31,8 @@ def sanitized(directory):
     def step(seconds):
         tally = Tally(passed=1)
         try:
-            builds.build(directory, seconds, ["unit-tests"])
+            sanitized_builds.wait(seconds)
+            builds.build(directory, seconds, [SANITIZED_TARGET])
         except builds.BuildFailed as error:
             print(f"FAIL {error}")
             tally = Tally(failed=1)
@@ -40,12 +42,17 @@ def sanitized(directory):
 
 
 fuzzing = fuzz.Fuzzing()
+sanitized_builds = builds.Beside()
 
 
 def faults(seconds):
     """Waits for jobs to end, most of the time."""
-    if "fuzz" in [name for name, _, _ in wanted_steps(sys.argv[1:])]:
+    wanted = [name for name, _, _ in wanted_steps(sys.argv[1:])]
+    if "fuzz" in wanted:
         fuzzing.start(seconds)
+    directories = [directory for step, directory in (("unit-asan", builds.ASAN), ("unit-tsan", builds.TSAN)) if step in wanted]
+    if directories:
+        sanitized_builds.start(directories, SANITIZED_TARGET, seconds)
     return suites.suite("faults/run", seconds)
 
 
@@ -55,13 +62,13 @@ STEPS = [
     ("formatting", 60, lint.formatting),
     ("documentation", 30, installation.documentation),
     ("unit", 300, lambda seconds: unit.unit_tests(builds.BUILD, seconds)),
-    ("unit-asan", 400, sanitized(builds.ASAN)),
-    ("unit-tsan", 400, sanitized(builds.TSAN)),
     ("installation", 120, installation.installation),
-    ("mpi", 600, lambda seconds: suites.suite("run", seconds)),
     ("mpi-faults", 300, faults),
     ("fuzz", 150, fuzzing.results),
     ("hosts-faults", 150, lambda seconds: suites.suite("faults/hosts", seconds)),
+    ("unit-asan", 400, sanitized(builds.ASAN)),
+    ("unit-tsan", 400, sanitized(builds.TSAN)),
+    ("mpi", 600, lambda seconds: suites.suite("run", seconds)),
     ("mpi-hostile", 600, lambda seconds: suites.suite("hostile/run", seconds)),
     ("mpi-real", 400, lambda seconds: suites.suite("real/run", seconds)),
     ("mpi-random", 600, lambda seconds: suites.suite("random/run", seconds)),
