@@ -12,6 +12,7 @@
 #include "tcp/system.hpp"
 #include "tests/unit/support/recording_sink.hpp"
 #include "tests/unit/support/tcp_hosts.hpp"
+#include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
@@ -255,8 +256,6 @@ TEST(tcp_transport, peer_that_cannot_be_reached_is_an_error_with_address_and_cau
 }
 
 // --- two engines -------------------------------------------------------------------------------------------------------
-
-constexpr CallSite here{1, "test"};
 
 class Process {
  public:
