@@ -14,7 +14,7 @@ constexpr std::uint64_t look_interval_ns = 500;
 
 }  // namespace
 
-MixedTransport::MixedTransport(ShmemTransport& near, TcpTransport& far, std::vector<bool> is_near)
+MixedTransport::MixedTransport(ShmemTransport& near, FarTransport& far, std::vector<bool> is_near)
     : near_(near), far_(far), is_near_(std::move(is_near)) {}
 
 std::byte* MixedTransport::reserve(Peer to, std::size_t payload_bytes) {

@@ -1,12 +1,12 @@
-// A job on several nodes with several processes on some: shared memory to the peers on this node, TCP to all others, behind one
-// face, so that one matching engine sees both.
+// A job on several nodes with several processes on some: shared memory to the peers on this node, verbs or TCP to all others,
+// behind one face, so that one matching engine sees both.
 //
 // Each peer belongs to one of the two, so order between a pair is theirs to keep. What needs more than a look at who is meant:
 //
-//   poll       Shared memory is looked at every time; sockets, whose look is a system call, not more often than twice a
-//              microsecond, which is little against what a message takes on its way through them.
-//   attention  Both are told. A thread of the application sleeps on the word that peers on this node see; what comes through
-//              sockets meanwhile wakes the helper thread, which pokes it (TcpTransport::Options::hears_for_sleepers).
+//   poll       Shared memory is looked at every time; the network, whose look may be a system call, not more often than twice a
+//              microsecond, which is little against what a message takes on its way.
+//   attention  Both are told. A thread of the application sleeps on the word that peers on this node see; what comes from
+//              elsewhere meanwhile wakes the helper thread, which pokes it (Options::hears_for_sleepers of the far one).
 //   helper     Sleeps on the descriptors of both.
 //
 // docs/concurrency.md says why no wake-up is lost.
@@ -16,20 +16,20 @@
 
 #include <vector>
 
+#include "runtime/far_transport.hpp"
 #include "shmem/transport.hpp"
-#include "tcp/transport.hpp"
 
 namespace sluice {
 
 class MixedTransport final : public Transport {
  public:
   /// Both outlive it. `is_near`: by peer, whether `near` reaches it.
-  MixedTransport(ShmemTransport& near, TcpTransport& far, std::vector<bool> is_near);
+  MixedTransport(ShmemTransport& near, FarTransport& far, std::vector<bool> is_near);
 
   [[nodiscard]] std::size_t max_payload() const override { return std::min(near_.max_payload(), far_.max_payload()); }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
-  [[nodiscard]] bool streams_directly(Peer peer) const override { return !is_near(peer); }
+  [[nodiscard]] bool streams_directly(Peer peer) const override { return !is_near(peer) && far_.streams_directly(peer); }
   std::size_t stream(Peer to, std::uint64_t subject, std::span<const std::byte> next) override;
   bool send(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes) override;
   [[nodiscard]] std::size_t eager_limit(Peer peer) const override { return is_near(peer) ? 0 : far_.eager_limit(peer); }
@@ -55,6 +55,8 @@ class MixedTransport final : public Transport {
   std::atomic<std::uint64_t>& claims(std::uint32_t slot) override { return near_.claims(slot); }
   std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override { return near_.claims_at(peer, slot); }
 
+  [[nodiscard]] Rdma* rdma(Peer peer) override { return is_near(peer) ? near_.rdma(peer) : far_.rdma(peer); }
+
   void flush_alerts() override { near_.flush_alerts(); }
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override { near_.sleep(limit); }
@@ -70,9 +72,9 @@ class MixedTransport final : public Transport {
   [[nodiscard]] bool is_near(Peer peer) const { return is_near_[static_cast<std::size_t>(peer)]; }
 
   ShmemTransport& near_;
-  TcpTransport& far_;
+  FarTransport& far_;
   std::vector<bool> is_near_;
-  std::uint64_t next_look_ = 0;  // at the sockets
+  std::uint64_t next_look_ = 0;  // at the far transport
 };
 
 }  // namespace sluice

@@ -15,6 +15,7 @@
 #include "interpose/libc_signal.hpp"
 #include "interpose/summary.hpp"
 #include "runtime/alias_arena.hpp"
+#include "verbs/transport.hpp"
 
 namespace sluice {
 namespace detail {
@@ -165,9 +166,10 @@ void Session::make_engine() {
 
 void Session::describe() const {
   if (config_.verbose < 1 || world_rank_ != 0) return;
-  const char* const beyond =
-      transports_.tcp() ? ", by tcp" : (transports_.all_reachable() ? "" : ", without those of other nodes");
-  std::fprintf(stderr, "sluice: carries %d ranks, %zu on this node%s%s%s\n", world_size_, node_ranks_.size(), beyond,
+  std::string beyond = transports_.all_reachable() ? "" : ", without those of other nodes";
+  if (transports_.tcp()) beyond = ", by tcp";
+  if (const VerbsTransport* verbs = transports_.verbs()) beyond = ", by verbs (" + verbs->description() + ")";
+  std::fprintf(stderr, "sluice: carries %d ranks, %zu on this node%s%s%s\n", world_size_, node_ranks_.size(), beyond.c_str(),
                arena_->usable() ? "" : "; no early release: ", arena_->refusal().c_str());
 }
 

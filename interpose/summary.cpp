@@ -16,6 +16,7 @@
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "tcp/transport.hpp"
+#include "verbs/transport.hpp"
 
 namespace sluice {
 namespace {
@@ -73,6 +74,20 @@ void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statisti
   add("  most bytes at a time", counts.most_bytes, Row::Unit::bytes);
 }
 
+void add_verbs(std::vector<Row>& rows, const VerbsTransport::Statistics& verbs) {
+  rows.push_back({"messages sent over verbs, with control messages", verbs.messages_sent});
+  rows.push_back({"bytes sent over verbs", verbs.bytes_sent, Row::Unit::bytes});
+  rows.push_back({"  messages that only granted credits", verbs.credit_messages});
+  rows.push_back({"  waits for a credit", verbs.waits_for_credit});
+  rows.push_back({"RDMA writes", verbs.writes});
+  rows.push_back({"  bytes written", verbs.bytes_written, Row::Unit::bytes});
+  rows.push_back({"RDMA reads", verbs.reads});
+  rows.push_back({"  bytes read", verbs.bytes_read, Row::Unit::bytes});
+  rows.push_back({"memory registrations", verbs.registrations});
+  rows.push_back({"ends of queue pairs", verbs.connections});
+  rows.push_back({"strangers turned away", verbs.strangers, Row::Unit::count, true});
+}
+
 std::vector<Row> collect() {
   std::vector<Row> rows;
   const EngineStatistics& counts = engine().statistics();
@@ -80,6 +95,7 @@ std::vector<Row> collect() {
   if (const TcpTransport* tcp = session().transports().tcp()) add_tcp(rows, tcp->statistics());
   const RegistrationCache* registrations = engine().registrations();
   add_registrations(rows, registrations ? registrations->statistics() : RegistrationCache::Statistics{});
+  if (const VerbsTransport* verbs = session().transports().verbs()) add_verbs(rows, verbs->statistics());
   const PageGuard* guard = engine().guard();
   add_releases(rows, counts, guard ? guard->statistics() : PageGuard::Statistics{});
   const AliasArena::Statistics blocks = session().arena()->statistics();

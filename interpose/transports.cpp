@@ -16,6 +16,8 @@
 #include "interpose/mixed_transport.hpp"
 #include "runtime/alias_arena.hpp"
 #include "tcp/interfaces.hpp"
+#include "tcp/transport.hpp"
+#include "verbs/transport.hpp"
 
 namespace sluice {
 namespace {
@@ -88,15 +90,19 @@ void Transports::agree(Job job) {
   const bool may_shmem = lists(job_.config->transports, "shmem");
   const bool one_node = job_.node_ranks.size() == on_this_host_.size();
   uses_shmem_ = may_shmem && job_.node_ranks.size() > 1;
-  uses_tcp_ = lists(job_.config->transports, "tcp") && job_.size > 1 && !(one_node && may_shmem);
-  if (uses_tcp_) agree_on_tcp();
-  reachable_ = uses_tcp_ ? std::vector<bool>(on_this_host_.size(), true)
-                         : (may_shmem ? on_this_host_ : std::vector<bool>(on_this_host_.size()));
+  const bool has_far_peers = job_.size > 1 && !(one_node && may_shmem);
+  const bool may_verbs = has_far_peers && lists(job_.config->transports, "verbs");
+  const bool may_tcp = has_far_peers && lists(job_.config->transports, "tcp");
+  const bool can_meet = (may_verbs || may_tcp) && agree_on_sockets();
+  uses_verbs_ = can_meet && may_verbs && agree_on_verbs();
+  uses_tcp_ = can_meet && may_tcp && !uses_verbs_;
+  reachable_ = uses_verbs_ || uses_tcp_ ? std::vector<bool>(on_this_host_.size(), true)
+                                        : (may_shmem ? on_this_host_ : std::vector<bool>(on_this_host_.size()));
   reachable_[static_cast<std::size_t>(job_.rank)] = true;
 }
 
-/// Either every rank can be reached, or TCP is used by none.
-void Transports::agree_on_tcp() {
+/// Either every rank can be reached by sockets, over which connections of either kind begin, or neither is used.
+bool Transports::agree_on_sockets() {
   std::string failure = together(job_.world, [this] {
     if (const auto error = error_of_interfaces(job_.config->tcp_interfaces)) {
       throw std::runtime_error("SLUICE_TCP_INTERFACES=" + job_.config->tcp_interfaces + ": " + *error);
@@ -113,16 +119,47 @@ void Transports::agree_on_tcp() {
     failure = error.what();
   }
   if (!failure.empty()) {
-    uses_tcp_ = false;
     if (!failure.starts_with("rank ")) {
       std::fprintf(stderr, "sluice: warning: rank %d: no tcp: %s; what goes beyond a node is left to the host\n", job_.rank,
                    failure.c_str());
     }
-    return;
+    return false;
   }
   endpoints_.resize(on_this_host_.size());
   const TcpEndpoint& own = listener_.endpoint();
   host().Allgather(&own, sizeof own, predefined().byte, endpoints_.data(), sizeof own, predefined().byte, job_.world);
+  return true;
+}
+
+/// Either every rank has an adapter on the same kind of network, or verbs is used by none. That there is none is worth a word
+/// only to who asked for it, or if it could be had.
+bool Transports::agree_on_verbs() {
+  const Config& config = *job_.config;
+  bool asked = config.transports != Config{}.transports || !config.verbs_device.empty();
+  std::string failure;
+  VerbsAddress::Wire own = VerbsAddress{}.encode();
+  try {
+    VerbsDevice device(VerbsLibrary::get(), config.verbs_device, gid_index(config.verbs_gid));
+    asked = true;
+    const std::size_t far_peers = on_this_host_.size() - (uses_shmem_ ? job_.node_ranks.size() : 1);
+    verbs_queues_ = std::make_unique<VerbsQueues>(std::move(device), far_peers);
+    own = verbs_queues_->device().address().encode();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  std::vector<VerbsAddress::Wire> gathered(on_this_host_.size());
+  host().Allgather(own.data(), sizeof own, predefined().byte, gathered.data(), sizeof own, predefined().byte, job_.world);
+  for (const VerbsAddress::Wire& wire : gathered) verbs_addresses_.push_back(VerbsAddress::decode(wire).value_or(VerbsAddress{}));
+  const std::string why_not = why_not_together(verbs_addresses_);
+  if (why_not.empty()) return true;
+  verbs_queues_.reset();
+  const auto has_none = [](const VerbsAddress& address) { return address.network == VerbsNetwork::none; };
+  const auto first = std::find_if(verbs_addresses_.begin(), verbs_addresses_.end(), has_none) - verbs_addresses_.begin();
+  const bool is_mine = first == job_.rank || (first == job_.size && job_.rank == 0);
+  if (asked && is_mine) {
+    std::fprintf(stderr, "sluice: warning: rank %d: no verbs: %s\n", job_.rank, (failure.empty() ? why_not : failure).c_str());
+  }
+  return false;
 }
 
 /// Nothing that fails may keep others waiting: what can throw before the gathering is kept until after it.
@@ -144,19 +181,35 @@ void Transports::make_shmem(const AliasArena& arena) {
   shmem_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(job_.config->shmem_copy));
 }
 
-void Transports::make(const AliasArena& arena) {
-  if (uses_shmem_) make_shmem(arena);
-  if (uses_tcp_) {
+void Transports::make_far() {
+  const auto timeout_seconds = static_cast<unsigned>(job_.config->tcp_timeout);
+  if (uses_verbs_) {
+    const VerbsTransport::Options options{.self = Peer{job_.rank},
+                                          .secret = secret_,
+                                          .introduction_seconds = timeout_seconds,
+                                          .retry_seconds = static_cast<unsigned>(job_.config->verbs_timeout),
+                                          .places_in_order = job_.config->verbs_ordered,
+                                          .hears_for_sleepers = uses_shmem_};
+    VerbsTransport::Job job{std::move(verbs_addresses_), std::move(endpoints_), on_this_host_};
+    verbs_ = std::make_unique<VerbsTransport>(options, std::move(verbs_queues_), std::move(listener_), std::move(job));
+    far_ = verbs_.get();
+  } else if (uses_tcp_) {
     const TcpTransport::Options options{.self = Peer{job_.rank},
                                         .secret = secret_,
-                                        .timeout_seconds = static_cast<unsigned>(job_.config->tcp_timeout),
+                                        .timeout_seconds = timeout_seconds,
                                         .eager_limit = job_.config->tcp_eager_limit,
                                         .staging_bytes = job_.config->tcp_buffer,
                                         .hears_for_sleepers = uses_shmem_};
     tcp_ = std::make_unique<TcpTransport>(options, std::move(listener_), std::move(endpoints_), on_this_host_);
+    far_ = tcp_.get();
   }
-  if (shmem_ && tcp_) mixed_ = std::make_unique<MixedTransport>(*shmem_, *tcp_, on_this_host_);
-  transport_ = mixed_ ? static_cast<Transport*>(mixed_.get()) : (tcp_ ? static_cast<Transport*>(tcp_.get()) : shmem_.get());
+}
+
+void Transports::make(const AliasArena& arena) {
+  if (uses_shmem_) make_shmem(arena);
+  make_far();
+  if (shmem_ && far_) mixed_ = std::make_unique<MixedTransport>(*shmem_, *far_, on_this_host_);
+  transport_ = mixed_ ? static_cast<Transport*>(mixed_.get()) : (far_ ? static_cast<Transport*>(far_) : shmem_.get());
 }
 
 bool Transports::all_reachable() const {
@@ -165,7 +218,7 @@ bool Transports::all_reachable() const {
 
 void Transports::leave() {
   if (shmem_) shmem_->leave();
-  if (tcp_) tcp_->leave();
+  if (far_) far_->leave();
 }
 
 }  // namespace sluice

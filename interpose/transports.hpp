@@ -1,5 +1,6 @@
-// Which transports this process has, and their making: shared memory between the processes of a node, TCP between nodes, both
-// behind one face where a job needs both. A job on one node has shared memory alone, and nothing of what follows from sockets.
+// Which transports this process has, and their making: shared memory between the processes of a node, and between nodes verbs
+// where every rank has an adapter on the same kind of network, otherwise TCP; both behind one face where a job needs both. A job
+// on one node has shared memory alone, and nothing of what follows from adapters and sockets.
 #pragma once
 
 #include <mpi.h>
@@ -13,13 +14,17 @@
 #include "runtime/transport.hpp"
 #include "tcp/listener.hpp"
 #include "tcp/siphash.hpp"
+#include "verbs/address.hpp"
 
 namespace sluice {
 
 class AliasArena;
+class FarTransport;
 class MixedTransport;
 class ShmemTransport;
 class TcpTransport;
+class VerbsQueues;
+class VerbsTransport;
 
 /// Runs one step of the start on every rank; the empty string when all succeeded, otherwise why not, on the lowest rank that
 /// failed (the others get a reference to it).
@@ -49,6 +54,7 @@ class Transports {
   /// nullptr when there is no peer that could be reached.
   [[nodiscard]] Transport* get() const { return transport_; }
   [[nodiscard]] const TcpTransport* tcp() const { return tcp_.get(); }
+  [[nodiscard]] const VerbsTransport* verbs() const { return verbs_.get(); }
   [[nodiscard]] bool reaches(int world_rank) const { return reachable_[static_cast<std::size_t>(world_rank)]; }
   [[nodiscard]] bool all_reachable() const;
 
@@ -56,20 +62,27 @@ class Transports {
   void leave();
 
  private:
-  void agree_on_tcp();
+  bool agree_on_sockets();
+  bool agree_on_verbs();
+  void make_far();
   void make_shmem(const AliasArena& arena);
 
   Job job_;
   std::vector<bool> on_this_host_;  // by world rank
   std::vector<bool> reachable_;
   bool uses_shmem_ = false;
+  bool uses_verbs_ = false;
   bool uses_tcp_ = false;
+  std::unique_ptr<VerbsQueues> verbs_queues_;
+  std::vector<VerbsAddress> verbs_addresses_;
   Listener listener_;
   std::vector<TcpEndpoint> endpoints_;
   SipKey secret_{};
 
   std::unique_ptr<ShmemTransport> shmem_;
+  std::unique_ptr<VerbsTransport> verbs_;
   std::unique_ptr<TcpTransport> tcp_;
+  FarTransport* far_ = nullptr;  // one of the two
   std::unique_ptr<MixedTransport> mixed_;
   Transport* transport_ = nullptr;
 };

@@ -21,7 +21,7 @@ constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
 constexpr std::array<Choice<Rendezvous>, 4> protocols{
     {{"auto", Rendezvous::automatic}, {"rput", Rendezvous::rput}, {"rget", Rendezvous::rget}, {"coop", Rendezvous::coop}}};
-constexpr std::array<std::string_view, 2> known_transports{"shmem", "tcp"};
+constexpr std::array<std::string_view, 3> known_transports{"shmem", "verbs", "tcp"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
 constexpr std::size_t largest_eager_limit = std::size_t{1} << 20;
@@ -32,6 +32,8 @@ constexpr std::size_t least_reg_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_reg_bytes = std::size_t{1024} << 30;
 constexpr std::size_t most_reg_entries = std::size_t{1} << 20;
 constexpr std::size_t longest_tcp_timeout = 86400;
+constexpr std::size_t longest_verbs_timeout = 60;
+constexpr std::size_t largest_gid_index = 255;
 
 struct Described {
   std::string_view name;
@@ -90,6 +92,19 @@ ConfigVariable free_text(std::string Config::*member, const Described& text) {
           text.default_value, assign,        [member](const Config& config) { return config.*member; }};
 }
 
+ConfigVariable gid_index(const Described& text) {
+  const auto assign = [](Config& config, std::string_view value) {
+    unsigned index = 0;
+    const auto [stopped, error] = std::from_chars(value.data(), value.data() + value.size(), index);
+    const bool is_index = error == std::errc() && stopped == value.data() + value.size() && index <= largest_gid_index;
+    if (value != "auto" && !is_index) return false;
+    config.verbs_gid = value;
+    return true;
+  };
+  return {text.name,          text.expected, text.meaning,
+          text.default_value, assign,        [](const Config& config) { return config.verbs_gid; }};
+}
+
 template <class Known>
 ConfigVariable list_of(std::string Config::*member, const Known& known, const Described& text) {
   const auto assign = [member, &known](Config& config, std::string_view value) {
@@ -126,10 +141,12 @@ std::vector<ConfigVariable> make_table() {
           {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "16K",
            "Largest message that is sent without asking the receiver first. A message that would not fit into half a ring of the "
            "transport (64K inside a node) always asks. Between nodes SLUICE_TCP_EAGER_LIMIT holds instead."}),
-      list_of(&Config::transports, known_transports,
-              {"SLUICE_TRANSPORTS", "a comma-separated list of shmem and tcp", "shmem,tcp",
-               "Transports that may be used. shmem: inside a node. tcp: between nodes; without shmem inside them as well. A "
-               "communicator whose members they cannot all reach is left to the host."}),
+      list_of(
+          &Config::transports, known_transports,
+          {"SLUICE_TRANSPORTS", "a comma-separated list of shmem, verbs and tcp", "shmem,verbs,tcp",
+           "Transports that may be used. shmem: inside a node. verbs: between nodes, where every rank has an RDMA adapter. tcp: "
+           "between nodes otherwise. Without shmem, verbs or tcp inside the nodes as well. A communicator whose members they "
+           "cannot all reach is left to the host."}),
       one_of(&Config::shmem_copy, shmem_copies,
              {"SLUICE_SHMEM_COPY", "auto, alias, cma or stream", "auto",
               "How large messages move inside a node. alias: the sender writes into the receiver's memory file. cma: "
@@ -162,6 +179,20 @@ std::vector<ConfigVariable> make_table() {
       number(&Config::reg_entries, {1, most_reg_entries},
              {"SLUICE_REG_ENTRIES", "a number from 1 to 1048576", "1024",
               "How many registrations there may be at a time, as for SLUICE_REG_BYTES."}),
+      free_text(&Config::verbs_device,
+                {"SLUICE_VERBS_DEVICE", "an adapter, or adapter:port, such as mlx5_0:1", "",
+                 "Which RDMA adapter and port carries verbs. Empty: the first active port with an address."}),
+      gid_index({"SLUICE_VERBS_GID", "auto or a number up to 255", "auto",
+                 "Which address of the port is used, by its index in the GID table. auto: RoCE v2 before v1, IPv4 before IPv6, "
+                 "link-local last."}),
+      number(&Config::verbs_timeout, {1, longest_verbs_timeout},
+             {"SLUICE_VERBS_TIMEOUT", "a number of seconds from 1 to 60", "4",
+              "How long an adapter goes on sending again what a peer does not acknowledge; then the peer is given up, with an "
+              "error. Adapters know only some such times: the next longer one is taken."}),
+      one_of(&Config::verbs_ordered, switches,
+             {"SLUICE_VERBS_ORDERED", "0 or 1", "1",
+              "Whether the adapter places the bytes of a transfer in the order of their addresses, so that the last one may be "
+              "polled. 0: only its completion entry says that a transfer is complete."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),

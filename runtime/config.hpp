@@ -22,7 +22,7 @@ struct Config {
   bool send_release = false;                   // SLUICE_SEND_RELEASE=0|1
   GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
-  std::string transports = "shmem,tcp";        // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
+  std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop
   std::string tcp_interfaces;                     // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
@@ -31,6 +31,10 @@ struct Config {
   std::size_t tcp_buffer = 262144;                // SLUICE_TCP_BUFFER=<bytes, with K or M>
   std::size_t reg_bytes = std::size_t{1} << 30;   // SLUICE_REG_BYTES=<bytes, with K, M or G>
   std::size_t reg_entries = 1024;                 // SLUICE_REG_ENTRIES=<number>
+  std::string verbs_device;                       // SLUICE_VERBS_DEVICE=<adapter, or adapter:port>; empty: chosen
+  std::string verbs_gid = "auto";                 // SLUICE_VERBS_GID=auto|<index>
+  std::size_t verbs_timeout = 4;                  // SLUICE_VERBS_TIMEOUT=<seconds>
+  bool verbs_ordered = true;                      // SLUICE_VERBS_ORDERED=0|1
   int verbose = 0;                                // SLUICE_VERBOSE=0..3
   bool summary = false;                           // SLUICE_SUMMARY=0|1
 };

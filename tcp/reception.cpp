@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "runtime/clock.hpp"
+#include "tcp/interfaces.hpp"
 #include "tcp/supervision.hpp"
 #include "tcp/system.hpp"
 
@@ -20,6 +21,17 @@ constexpr std::uint64_t patience_ns = second_ns;
 constexpr int most_accepted = 32;
 
 }  // namespace
+
+std::vector<Reception::Place> Reception::places_of(const TcpEndpoint& theirs, const TcpEndpoint& own, bool peer_on_this_host) {
+  const auto addresses = std::span(theirs.addresses).first(theirs.count);
+  std::vector<Place> places;
+  for (const Address& address : order_candidates(addresses, std::span(own.addresses).first(own.count), peer_on_this_host)) {
+    const auto same =
+        std::find_if(addresses.begin(), addresses.end(), [&](const Address& one) { return one.same_host(address); });
+    places.push_back({address, theirs.ports[static_cast<std::size_t>(same - addresses.begin())]});
+  }
+  return places;
+}
 
 Reception::Reception(const Options& options, Listener listener, Outcomes outcomes)
     : options_(options),

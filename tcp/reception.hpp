@@ -54,6 +54,9 @@ class Reception {
     std::uint16_t port = 0;
   };
 
+  /// The addresses that a peer offers, in the order in which they are to be tried from a process that offers `own`.
+  [[nodiscard]] static std::vector<Place> places_of(const TcpEndpoint& theirs, const TcpEndpoint& own, bool peer_on_this_host);
+
   Reception(const Options& options, Listener listener, Outcomes outcomes);
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "runtime/clock.hpp"
-#include "tcp/interfaces.hpp"
 #include "tcp/system.hpp"
 
 namespace sluice {
@@ -113,17 +112,9 @@ bool TcpTransport::is_connected(Peer peer) const {
 }
 
 void TcpTransport::call(Line& line) {
-  const TcpEndpoint& theirs = endpoints_[static_cast<std::size_t>(line.peer_number)];
+  const auto rank = static_cast<std::size_t>(line.peer_number);
   const TcpEndpoint& own = endpoints_[static_cast<std::size_t>(options_.self)];
-  const auto addresses = std::span(theirs.addresses).first(theirs.count);
-  const bool near = on_this_host_[static_cast<std::size_t>(line.peer_number)];
-  std::vector<Reception::Place> places;
-  for (const Address& address : order_candidates(addresses, std::span(own.addresses).first(own.count), near)) {
-    const auto same =
-        std::find_if(addresses.begin(), addresses.end(), [&](const Address& one) { return one.same_host(address); });
-    places.push_back({address, theirs.ports[static_cast<std::size_t>(same - addresses.begin())]});
-  }
-  reception_.call(line.peer_number, std::move(places));
+  reception_.call(line.peer_number, Reception::places_of(endpoints_[rank], own, on_this_host_[rank]));
   note_deadline();
   wake_helper();
 }

@@ -22,14 +22,14 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/transport.hpp"
+#include "runtime/far_transport.hpp"
 #include "tcp/connection.hpp"
 #include "tcp/reception.hpp"
 #include "tcp/supervision.hpp"
 
 namespace sluice {
 
-class TcpTransport final : public Transport {
+class TcpTransport final : public FarTransport {
  public:
   struct Options {
     Peer self{};
@@ -51,16 +51,12 @@ class TcpTransport final : public Transport {
   TcpTransport(const TcpTransport&) = delete;
   TcpTransport& operator=(const TcpTransport&) = delete;
 
-  /// From now on connections may end without their peers being taken for vanished. [any thread]
-  void leave() { leaving_.store(true, std::memory_order_relaxed); }
+  void leave() override { leaving_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] Statistics statistics() const;
 
-  /// What sleep_helper waits for, and what it does with it: for a transport that sleeps for several.
-  [[nodiscard]] int helper_descriptor() const { return helper_epoll_.get(); }
-  /// How long it may wait for that, in milliseconds; -1: for ever.
-  [[nodiscard]] int helper_patience() const;
-  /// Takes note of what the helper thread was woken for, without waiting. True when there was anything.
-  bool take_helper_events();
+  [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
+  [[nodiscard]] int helper_patience() const override;
+  bool take_helper_events() override;
 
   [[nodiscard]] std::size_t max_payload() const override { return Connection::most_payload; }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;

@@ -14,6 +14,7 @@
 #include "tools/exit_status.hpp"
 #include "tools/host_mpi.hpp"
 #include "tools/preload.hpp"
+#include "verbs/device.hpp"
 
 namespace sluice {
 
@@ -34,11 +35,22 @@ Choice chosen_guard(const Config& config) {
   return {name_of(choice.engine), choice.reason};
 }
 
+/// What an adapter has to be for the transport to take it is asked as at MPI_Init, but for the memory that a job would lock.
+Choice chosen_adapter(const Config& config) {
+  try {
+    const VerbsDevice device(VerbsLibrary::get(), config.verbs_device, gid_index(config.verbs_gid));
+    return {device.description(), {}};
+  } catch (const std::exception& error) {
+    return {"none", error.what()};
+  }
+}
+
 struct Report {
   std::string library;
   HostMpi host;
   Choice guard;
   std::string transports;
+  Choice adapter;
   std::vector<SettingInForce> settings;
   ParsedConfig parsed;
 };
@@ -50,6 +62,7 @@ Report make_report() {
           find_host_mpi(),
           chosen_guard(parsed.config),
           parsed.config.transports,
+          chosen_adapter(parsed.config),
           settings_in_force(environ),
           std::move(parsed)};
 }
@@ -64,7 +77,9 @@ void print_text(const Report& report) {
   fmt::print("library:    {}\n", report.library.empty() ? "not found" : report.library);
   fmt::print("host MPI:   {}\n", describe(report.host));
   fmt::print("page guard: {} ({})\n", report.guard.chosen, report.guard.reason);
-  fmt::print("transports: {}\n\n{}", report.transports, as_text(report.settings));
+  fmt::print("transports: {}\n", report.transports);
+  const std::string why = report.adapter.reason.empty() ? "" : fmt::format(" ({})", report.adapter.reason);
+  fmt::print("verbs:      {}{}\n\n{}", report.adapter.chosen, why, as_text(report.settings));
 }
 
 void print_json(const Report& report) {
@@ -74,6 +89,7 @@ void print_json(const Report& report) {
       {"host_mpi", {{"found", report.host.found}, {"version", report.host.version}, {"problem", report.host.problem}}},
       {"guard", {{"chosen", report.guard.chosen}, {"reason", report.guard.reason}}},
       {"transports", report.transports},
+      {"verbs", {{"adapter", report.adapter.chosen}, {"reason", report.adapter.reason}}},
       {"config", as_json(report.settings)},
       {"errors", report.parsed.errors},
       {"warnings", report.parsed.warnings},

@@ -26,6 +26,13 @@ std::string option_name(std::string_view variable) {
   return name;
 }
 
+/// What turns a switch over: "--summary", or "--no-verbs-ordered" for one that is on.
+std::string flag_name(std::string_view variable, bool on_by_default) {
+  if (variable == "SLUICE_ENABLE") return "--disable";
+  const std::string name = option_name(variable);
+  return on_by_default ? "--no-" + name.substr(std::string_view("--").size()) : name;
+}
+
 bool is_switch(const ConfigVariable& variable) { return variable.expected == "0 or 1"; }
 
 /// Puts the library into LD_PRELOAD; false, with a message, when there is none that could be put there.
@@ -69,9 +76,8 @@ void RunCommand::add_option(const ConfigVariable& variable) {
   if (is_switch(variable)) {
     const bool on_by_default = variable.default_value == "1";
     const std::string value = on_by_default ? "0" : "1";
-    // The one switch that is on is the library itself.
     command_->add_flag_function(
-        on_by_default ? "--disable" : option_name(name), [this, name, value](std::int64_t) { settings_[name] = value; },
+        flag_name(name, on_by_default), [this, name, value](std::int64_t) { settings_[name] = value; },
         fmt::format("Sets {}={}. {}", name, value, variable.meaning));
     return;
   }

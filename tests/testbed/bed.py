@@ -95,7 +95,7 @@ class Bed:
 
     def run(self, argv, ranks, env, timeout, cwd=None, mpirun_args=(), slots=None, meanwhile=None):
         """As jobs.run_job, spread over the hosts in blocks: `slots` is the number of ranks of each, as even as can be by default."""
-        args = ["--mca", "plm_rsh_agent", here / "agent", *HOST_SETTINGS, *self._host_arguments(ranks, slots)]
+        args = ["--mca", "plm_rsh_agent", here / "agent", *HOST_SETTINGS, *host_arguments(self.hosts, ranks, slots)]
         if ranks > os.cpu_count():  # Open MPI does not know that the hosts share processors, and would spin
             args += ["--mca", "mpi_yield_when_idle", "1"]
         return run_job(argv, ranks, env, timeout, cwd=cwd, mpirun_args=[*args, *mpirun_args], launch=self._launch, meanwhile=meanwhile)
@@ -178,13 +178,6 @@ class Bed:
         others = " ".join(f"{host}={self._keepers[host].pid_outside()}" for host in self.hosts[1:])
         return self.on_host(self.hosts[0], mpirun), {"TESTBED_HOSTS": others, "TMPDIR": SCRATCH}
 
-    def _host_arguments(self, ranks, slots):
-        if slots is None:
-            slots = [ranks // len(self.hosts) + (index < ranks % len(self.hosts)) for index in range(len(self.hosts))]
-        if len(slots) != len(self.hosts) or sum(slots) != ranks:
-            raise ValueError(f"slots {slots} for {ranks} ranks on {len(self.hosts)} hosts")
-        return ["--host", ",".join(f"{host}:{count}" for host, count in zip(self.hosts, slots) if count), "--map-by", "slot"]
-
     # --- parts ---------------------------------------------------------------------------------------------------------
 
     def _number(self, host):
@@ -199,6 +192,15 @@ class Bed:
     @staticmethod
     def _ip(keeper, words):
         return _checked(keeper.inside(["--net"], ["ip", *words.split()]))
+
+
+def host_arguments(hosts, ranks, slots=None):
+    """mpirun's: which of the hosts get how many ranks, in blocks; as even as can be without `slots`."""
+    if slots is None:
+        slots = [ranks // len(hosts) + (index < ranks % len(hosts)) for index in range(len(hosts))]
+    if len(slots) != len(hosts) or sum(slots) != ranks:
+        raise ValueError(f"slots {slots} for {ranks} ranks on {len(hosts)} hosts")
+    return ["--host", ",".join(f"{host}:{count}" for host, count in zip(hosts, slots) if count), "--map-by", "slot"]
 
 
 class _Keeper:

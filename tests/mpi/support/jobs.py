@@ -19,7 +19,7 @@ import time
 import uuid
 
 MARK = "MPI_TEST_JOB"  # environment variable that marks every process of a job
-LAUNCHERS = {"mpirun", "orterun", "orted", "sh", "unshare", "nsenter"}
+LAUNCHERS = {"mpirun", "orterun", "orted", "sh", "unshare", "nsenter", "busybox"}
 GRACE_SECONDS = 2.0  # how long survivors of a finished job may take to go by themselves
 GDB_SECONDS = 60
 STACK_LINES_PER_RANK = 200
@@ -65,9 +65,17 @@ def run_job(argv, ranks, env, timeout, cwd=None, mpirun_args=(), launch=None, me
     `launch` says where: it turns the mpirun command into the one to start and what is added to its environment. `meanwhile` is
     called in a thread of its own with the job's mark, for those who disturb it (rank_pids).
     """
-    mark = uuid.uuid4().hex
-    command, added = (launch or _in_own_network)(_mpirun(argv, ranks, env, mpirun_args))
-    environment = {**os.environ, **JOB_ENVIRONMENT, **added, MARK: mark}
+    command, added = (launch or _in_own_network)(mpirun_command(argv, ranks, env, mpirun_args))
+    return run_command(command, {**JOB_ENVIRONMENT, **added}, timeout, cwd, meanwhile)
+
+
+def run_command(command, env, timeout, cwd=None, meanwhile=None, mark=None, stacks=None):
+    """Runs any command with `env` added to the environment of this process, and ends all that came of it.
+
+    `stacks` takes the place of stacks_of where some of the processes are elsewhere.
+    """
+    mark = mark or uuid.uuid4().hex
+    environment = {**os.environ, **env, MARK: mark}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.monotonic()
         process = subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
@@ -76,7 +84,7 @@ def run_job(argv, ranks, env, timeout, cwd=None, mpirun_args=(), launch=None, me
         try:
             if companion:
                 companion.start()
-            result = _watch(process, mark, timeout, started)
+            result = _watch(process, mark, timeout, started, stacks or stacks_of)
         finally:
             kill_job(mark)
             process.wait()
@@ -127,16 +135,16 @@ def stacks_of(mark):
     return "\n".join(parts)
 
 
-def _watch(process, mark, timeout, started):
+def _watch(process, mark, timeout, started, take_stacks):
     try:
         returncode = process.wait(timeout)
     except subprocess.TimeoutExpired:
-        stacks = stacks_of(mark)
+        stacks = take_stacks(mark)
         _end_politely(process)
         kill_job(mark)
         return Result(process.wait(), "", "", time.monotonic() - started, timed_out=True, stacks=stacks)
     seconds = time.monotonic() - started
-    return Result(returncode, "", "", seconds, left_behind=_survivors(mark))
+    return Result(returncode, "", "", seconds, left_behind=survivors(mark))
 
 
 def _end_politely(process):
@@ -148,7 +156,8 @@ def _end_politely(process):
         pass
 
 
-def _survivors(mark):
+def survivors(mark):
+    """Processes of the job that do not go by themselves in a moment."""
     deadline = time.monotonic() + GRACE_SECONDS
     while pids := processes_of(mark):
         if time.monotonic() > deadline:
@@ -157,7 +166,7 @@ def _survivors(mark):
     return []
 
 
-def _mpirun(argv, ranks, env, extra):
+def mpirun_command(argv, ranks, env, extra=()):
     # --bind-to none: jobs run side by side, and a rank's threads must be free to use both cores.
     command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), *extra]
     for name, value in env.items():

@@ -25,7 +25,7 @@ TEST(config, empty_environment_gives_the_defaults) {
   EXPECT_EQ(parsed.config.release, ReleaseMode::early);
 }
 
-TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem,tcp"); }
+TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem,verbs,tcp"); }
 
 TEST(config, default_in_the_table_is_what_a_default_config_shows) {
   for (const ConfigVariable& variable : config_variables()) {
@@ -113,7 +113,7 @@ TEST(config, item_of_a_list_that_is_not_known_is_named) {
 
   ASSERT_EQ(parsed.errors.size(), 1U);
   EXPECT_EQ(parsed.errors[0],
-            "SLUICE_TRANSPORTS=shmem,pigeon: \"pigeon\" is not known, expected a comma-separated list of shmem and tcp");
+            "SLUICE_TRANSPORTS=shmem,pigeon: \"pigeon\" is not known, expected a comma-separated list of shmem, verbs and tcp");
 }
 
 TEST(config, empty_value_counts_as_not_set) {
@@ -121,7 +121,7 @@ TEST(config, empty_value_counts_as_not_set) {
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_EQ(parsed.config.release, ReleaseMode::early);
-  EXPECT_EQ(parsed.config.transports, "shmem,tcp");
+  EXPECT_EQ(parsed.config.transports, "shmem,verbs,tcp");
 }
 
 TEST(config, first_of_two_settings_counts) { EXPECT_EQ(parse({"SLUICE_VERBOSE=1", "SLUICE_VERBOSE=2"}).config.verbose, 1); }

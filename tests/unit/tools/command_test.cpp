@@ -111,7 +111,7 @@ TEST(sluice_info, library_and_host_are_found) {
   EXPECT_TRUE(info["library"].is_string());
   EXPECT_TRUE(contains(info["host_mpi"]["version"], "Open MPI v4."));
   EXPECT_EQ(info["guard"]["chosen"], "mprotect");
-  EXPECT_EQ(info["transports"], "shmem,tcp");
+  EXPECT_EQ(info["transports"], "shmem,verbs,tcp");
 }
 
 TEST(sluice_info, guard_that_was_asked_for_is_told_with_its_reason) {

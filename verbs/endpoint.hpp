@@ -1,0 +1,60 @@
+// What a process has of one peer.
+//
+//   state      event                           next
+//   none       a message for the peer          calling: the reception of tcp/ finds the peer and proves both sides
+//   none,      they are introduced             greeting: queue pair made (INIT), receive buffers posted, hello sent on the socket
+//   calling
+//   greeting   the peer's hello                proving: queue pair to RTR and RTS, ready sent
+//   proving    the peer's ready                open
+//   any        the socket ends, an error of    failed: the peer counts as vanished, unless this process leaves
+//              the queue pair, no way to it
+//
+// Nothing is sent before the peer's ready, so what is sent meets a queue pair that can take it. What a peer sends may arrive
+// while its ready still lies in the socket, and is taken.
+//
+// The socket stays: nothing is said on it any more, but its end tells at once that the peer has gone, which the adapter only
+// finds out when it has something to send.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "runtime/posix.hpp"
+#include "runtime/types.hpp"
+#include "verbs/address.hpp"
+#include "verbs/credits.hpp"
+#include "verbs/queue_pair.hpp"
+#include "verbs/send_queue.hpp"
+
+namespace sluice {
+
+struct VerbsEndpoint {
+  enum class State : std::uint8_t { none, calling, greeting, proving, open, failed };
+  /// What somebody was refused and has to be told of: on_room.
+  enum Want : std::uint8_t { nothing = 0, message_room = 1, write_room = 2, read_room = 4 };
+
+  explicit VerbsEndpoint(Peer number) : peer(number) {}
+
+  [[nodiscard]] bool may_send() const { return state == State::open && credits.may_send() && sends.has_room(); }
+  [[nodiscard]] bool may_write() const { return state == State::open && sends.has_room(); }
+  [[nodiscard]] bool may_read() const { return may_write() && reads < queue_pair->most_reads(); }
+
+  const Peer peer;
+  State state = State::none;
+  std::optional<QueuePair> queue_pair;
+  SendQueue sends;
+  Credits credits;
+  std::uint32_t sent = 0;  // messages of either kind, modulo 2^32
+  std::uint32_t received = 0;
+  std::uint32_t reads = 0;  // under way
+  std::uint8_t wants = nothing;
+  bool to_flush = false;  // in the transport's list
+  bool to_grant = false;  // in the transport's list
+
+  Descriptor socket;
+  std::array<std::byte, Greeting::wire_bytes> heard{};
+  std::size_t heard_bytes = 0;
+};
+
+}  // namespace sluice

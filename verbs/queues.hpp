@@ -1,0 +1,42 @@
+// What a process shares among all its connections: the adapter, one completion queue with its channel, the receive buffers and
+// the send slots. Made before the ranks agree on verbs, so that a process that cannot have it (locked memory, too many peers for
+// the adapter) makes the job choose another transport rather than fail.
+//
+// The completion queue has an entry for everything that could be complete at once, so it never overflows.
+//
+// Errors: std::runtime_error. Threading: engine lock, but for the construction.
+#pragma once
+
+#include "verbs/buffers.hpp"
+#include "verbs/credits.hpp"
+#include "verbs/device.hpp"
+#include "verbs/send_queue.hpp"
+
+namespace sluice {
+
+class VerbsQueues {
+ public:
+  /// Messages that a peer may have on the way to this process.
+  static constexpr std::uint32_t window = 32;
+  static constexpr std::uint32_t send_slots = 64;
+
+  /// For connections with up to `peers` others.
+  VerbsQueues(VerbsDevice device, std::size_t peers);
+  VerbsQueues(const VerbsQueues&) = delete;
+  VerbsQueues& operator=(const VerbsQueues&) = delete;
+
+  [[nodiscard]] const VerbsDevice& device() const { return device_; }
+  [[nodiscard]] ibv_comp_channel* channel() const { return channel_.get(); }
+  [[nodiscard]] ibv_cq* completions() const { return completions_.get(); }
+  [[nodiscard]] ReceiveBuffers& buffers() { return buffers_; }
+  [[nodiscard]] SendSlots& slots() { return slots_; }
+
+ private:
+  VerbsDevice device_;
+  VerbsOwner<ibv_comp_channel> channel_;
+  VerbsOwner<ibv_cq> completions_;
+  ReceiveBuffers buffers_;
+  SendSlots slots_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,189 @@
+// The transport over RDMA adapters: a reliable connection (queue pair) to each peer that this process talks to, one shared
+// receive queue, one completion queue.
+//
+// Who polls. A thread inside a call polls the completion queue, which costs no system call. Who goes to sleep arms the queue
+// first and then looks once more (`set_attention`, `pending`); the entry that comes then makes the completion channel readable.
+// The helper thread sleeps in an epoll set, which holds
+//
+//   bell      wake_helper
+//   doors     the reception: callers, calls (tcp/reception.hpp)
+//   channel   completions, watched only while attention asks for it
+//   adapter   asynchronous events: a queue pair, a port or the adapter in error
+//   sockets   of all connections: greetings, and the end of a peer
+//
+// The channel's event is taken only under the engine lock, when attention is raised again: a stale one wakes somebody once for
+// nothing, a lost one cannot be. A sleeping application thread waits on the channel itself, and on an eventfd by which other
+// threads poke it; where another transport sleeps for this one (`hears_for_sleepers`), the helper thread is armed instead and
+// pokes.
+//
+// Order: everything to one peer goes to its one queue pair, in the order of the calls. What is sent from within `poll` is
+// collected and posted at its end.
+//
+// Threading: as in runtime/transport.hpp; `attend` is the helper thread's. Nothing here enters the application's allocator.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/far_transport.hpp"
+#include "tcp/reception.hpp"
+#include "verbs/endpoint.hpp"
+#include "verbs/queues.hpp"
+
+namespace sluice {
+
+class VerbsTransport final : public FarTransport, public Rdma {
+ public:
+  struct Options {
+    Peer self{};
+    JobSecret secret{};
+    unsigned introduction_seconds = 30;  // SLUICE_TCP_TIMEOUT
+    unsigned retry_seconds = 4;          // SLUICE_VERBS_TIMEOUT
+    bool places_in_order = true;         // SLUICE_VERBS_ORDERED
+    bool hears_for_sleepers = false;
+  };
+  struct Statistics {
+    std::uint64_t connections = 0;
+    std::uint64_t strangers = 0;
+    std::uint64_t messages_sent = 0;
+    std::uint64_t bytes_sent = 0;  // payloads of these
+    std::uint64_t credit_messages = 0;
+    std::uint64_t waits_for_credit = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t bytes_written = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t bytes_read = 0;
+    std::uint64_t registrations = 0;
+  };
+  /// Where the ranks of the job are, by rank.
+  struct Job {
+    std::vector<VerbsAddress> addresses;
+    std::vector<TcpEndpoint> endpoints;
+    std::vector<bool> on_this_host;
+  };
+
+  VerbsTransport(const Options& options, std::unique_ptr<VerbsQueues> queues, Listener listener, Job job);
+  ~VerbsTransport() override;
+  VerbsTransport(const VerbsTransport&) = delete;
+  VerbsTransport& operator=(const VerbsTransport&) = delete;
+
+  void leave() override { leaving_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] Statistics statistics() const;
+  /// Of an open connection, for whoever wants to disturb it.
+  [[nodiscard]] const QueuePair* queue_pair(Peer peer) const;
+  [[nodiscard]] const std::string& description() const { return device_.description(); }
+
+  [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
+  [[nodiscard]] int helper_patience() const override;
+  bool take_helper_events() override;
+
+  [[nodiscard]] std::size_t max_payload() const override { return verbs_slot::most_payload; }
+  std::byte* reserve(Peer to, std::size_t payload_bytes) override;
+  void commit(Peer to, const MessageHeader& header) override;
+  int poll(MessageSink& sink) override;
+  [[nodiscard]] bool pending() const override;
+
+  [[nodiscard]] bool can_write(Peer) const override { return false; }
+  [[nodiscard]] bool can_read_blocks(Peer) const override { return false; }
+  [[nodiscard]] bool can_read(Peer) const override { return false; }
+  bool write(Peer, std::uint64_t, std::span<const std::byte>) override { return false; }
+  bool read_block(Peer, std::uint64_t, std::span<std::byte>) override { return false; }
+  std::size_t read(Peer, std::uint64_t, std::span<std::byte>) override { return 0; }
+  std::uint32_t open_progress_slot() override { return no_slot; }
+  void close_progress_slot(std::uint32_t) override {}
+  [[nodiscard]] std::uint64_t progress(std::uint32_t) const override { return 0; }
+  void report_progress(Peer, std::uint32_t, std::uint64_t) override {}
+  std::atomic<std::uint64_t>& claims(std::uint32_t) override { return no_claims_; }
+  std::atomic<std::uint64_t>* claims_at(Peer, std::uint32_t) override { return nullptr; }
+
+  [[nodiscard]] Rdma* rdma(Peer) override { return this; }
+  bool register_memory(ByteRange bytes, Registration& registration) override;
+  void deregister(const Registration& registration) override;
+  bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
+             std::uint64_t token) override;
+  bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) override;
+  [[nodiscard]] bool places_in_order() const override { return options_.places_in_order; }
+  [[nodiscard]] std::size_t largest_transfer() const override;
+
+  void flush_alerts() override {}
+  void set_attention(Attention level) override;
+  void sleep(std::chrono::microseconds limit) override;
+  void poke() override;
+  void forget_pokes() override;
+  void sleep_helper() override;
+  void wake_helper() override;
+  void attend() override;
+  [[nodiscard]] Peer vanished() const override { return vanished_.load(std::memory_order_acquire); }
+  [[nodiscard]] const char* cause() const override { return cause_.data(); }
+
+ private:
+  using Endpoint = VerbsEndpoint;
+  static constexpr int batch = 16;
+
+  // --- messages (transport.cpp) -------------------------------------------------------------------------------------
+  bool refuse(Endpoint& endpoint, Endpoint::Want want);
+  void post(Endpoint& endpoint, const SendQueue::Request& request);
+  void flush(Endpoint& endpoint);
+  std::uint32_t begin_slot(Endpoint& endpoint, std::byte* slot, verbs_slot::What what);
+  bool fetch() const;
+  void on_completion(const ibv_wc& entry, MessageSink& sink);
+  void on_receive(Endpoint& endpoint, const ibv_wc& entry, MessageSink& sink);
+  void on_sent(Endpoint& endpoint, std::uint64_t number, MessageSink& sink);
+  void post_receives();
+  void grant();
+  void grant_alone(Endpoint& endpoint);
+  [[nodiscard]] bool has_room(const Endpoint& endpoint) const;
+  int tell_room(MessageSink& sink);
+
+  // --- connections (transport_connections.cpp) ----------------------------------------------------------------------
+  Endpoint& endpoint(Peer peer);
+  [[nodiscard]] bool is_connected(Peer peer) const;
+  void call(Endpoint& endpoint);
+  void greet(Peer peer, Descriptor socket);
+  void say(Endpoint& endpoint, Greeting::Step step);
+  void hear(Endpoint& endpoint);
+  void on_greeting(Endpoint& endpoint, const Greeting& greeting);
+  void hear_adapter();
+  void on_adapter_event(const ibv_async_event& event);
+  void lose(Endpoint& endpoint, const std::string& cause);
+  void note_deadline();
+
+  const Options options_;
+  std::unique_ptr<VerbsQueues> queues_;
+  const VerbsDevice& device_;
+  Job job_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;  // by rank; none where nothing was ever said
+  std::unordered_map<std::uint32_t, Endpoint*> by_queue_pair_;
+  std::uint32_t reserved_ = SendSlots::none;
+  bool polling_ = false;
+  std::vector<Endpoint*> waiting_;   // that want something
+  std::vector<Endpoint*> to_flush_;  // with requests that are built and not posted
+  std::vector<Endpoint*> consumed_;  // one entry for each message whose buffer is not posted again yet
+  std::vector<Endpoint*> to_grant_;  // with credits to tell
+  mutable std::array<ibv_wc, batch> entries_{};
+  mutable int fetched_ = 0;
+  mutable int next_ = 0;
+  Statistics counts_;
+
+  Descriptor helper_epoll_;
+  Descriptor bell_;
+  Descriptor poke_;
+  Reception reception_;
+  bool queue_armed_ = false;  // or its event has come and was not taken
+  bool helper_armed_ = false;
+  bool poked_ = false;
+  std::vector<Peer> rang_;                                  // sockets that the helper thread was woken for; its own
+  bool adapter_rang_ = false;                               // the helper thread's own
+  bool doors_rang_ = false;                                 // likewise
+  std::atomic<std::uint64_t> deadline_{~std::uint64_t{0}};  // of attend, for the helper thread to wake by itself
+  std::atomic<bool> leaving_{false};
+  std::atomic<Peer> vanished_{Peer{-1}};
+  std::array<char, 256> cause_{};
+  std::atomic<std::uint64_t> no_claims_{0};
+};
+
+}  // namespace sluice

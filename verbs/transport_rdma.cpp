@@ -1,0 +1,69 @@
+// RDMA writes and reads: runtime/rdma.hpp.
+
+#include <algorithm>
+#include <cerrno>
+
+#include "verbs/transport.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t most_transfer_bytes = std::size_t{1} << 30;
+
+}  // namespace
+
+std::size_t VerbsTransport::largest_transfer() const {
+  return std::min<std::size_t>(device_.port().max_msg_sz, most_transfer_bytes);
+}
+
+bool VerbsTransport::register_memory(ByteRange bytes, Registration& registration) {
+  const VerbsLibrary& library = device_.library();
+  ibv_mr* const region = library.reg_mr(device_.domain(), reinterpret_cast<void*>(bytes.begin), bytes.size(),
+                                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
+  if (!region) {
+    errno = library.error();
+    return false;
+  }
+  registration = {bytes, region->lkey, region->rkey, region};
+  ++counts_.registrations;
+  return true;
+}
+
+void VerbsTransport::deregister(const Registration& registration) {
+  device_.library().dereg_mr(static_cast<ibv_mr*>(registration.handle));
+}
+
+bool VerbsTransport::write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
+                           std::uint64_t token) {
+  Endpoint& target = endpoint(peer);
+  if (!target.may_write()) return refuse(target, Endpoint::write_room);
+  ++counts_.writes;
+  counts_.bytes_written += local.size();
+  post(target, {.operation = IBV_WR_RDMA_WRITE,
+                .start = local.data(),
+                .bytes = static_cast<std::uint32_t>(local.size()),
+                .local_key = local_key,
+                .remote_address = remote.address,
+                .remote_key = remote.key,
+                .token = token});
+  return true;
+}
+
+bool VerbsTransport::read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote,
+                          std::uint64_t token) {
+  Endpoint& target = endpoint(peer);
+  if (!target.may_read()) return refuse(target, Endpoint::read_room);
+  ++target.reads;
+  ++counts_.reads;
+  counts_.bytes_read += local.size();
+  post(target, {.operation = IBV_WR_RDMA_READ,
+                .start = local.data(),
+                .bytes = static_cast<std::uint32_t>(local.size()),
+                .local_key = local_key,
+                .remote_address = remote.address,
+                .remote_key = remote.key,
+                .token = token});
+  return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,109 @@
+// Sleeping and being woken, and the helper thread.
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+
+#include "runtime/clock.hpp"
+#include "tcp/system.hpp"
+#include "verbs/transport.hpp"
+#include "verbs/watch_tags.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+constexpr long millisecond_ns = 1'000'000;
+
+void ring(const Descriptor& bell) {
+  const std::uint64_t one = 1;
+  ::syscall(SYS_write, bell.get(), &one, sizeof one);
+}
+
+void silence(const Descriptor& bell) {
+  std::uint64_t times = 0;
+  ::syscall(SYS_read, bell.get(), &times, sizeof times);
+}
+
+}  // namespace
+
+void VerbsTransport::set_attention(Attention level) {
+  const bool wanted = level != Attention::none;
+  if (wanted) {
+    const VerbsLibrary& library = device_.library();
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    if (queue_armed_ && library.get_cq_event(queues_->channel(), &queue, &context) == 0) {
+      library.ack_cq_events(queue, 1);
+      queue_armed_ = false;
+    }
+    if (!queue_armed_) queue_armed_ = ibv_req_notify_cq(queues_->completions(), 0) == 0;
+  }
+  const bool helper_wanted = wanted && (options_.hears_for_sleepers || level != Attention::sleeper);
+  if (!helper_wanted && !helper_armed_) return;
+  helper_armed_ = helper_wanted;
+  const std::uint32_t events = EPOLLONESHOT | (helper_wanted ? std::uint32_t{EPOLLIN} : 0);
+  system::epoll_control(helper_epoll_.get(), EPOLL_CTL_MOD, queues_->channel()->fd, events, watch_tags::channel);
+}
+
+void VerbsTransport::sleep(std::chrono::microseconds limit) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
+  std::array<pollfd, 2> files{{{queues_->channel()->fd, POLLIN, 0}, {poke_.get(), POLLIN, 0}}};
+  ::syscall(SYS_ppoll, files.data(), files.size(), &timeout, nullptr, 0);
+}
+
+void VerbsTransport::poke() {
+  poked_ = true;
+  ring(poke_);
+}
+
+void VerbsTransport::forget_pokes() {
+  if (poked_) silence(poke_);
+  poked_ = false;
+}
+
+void VerbsTransport::note_deadline() { deadline_.store(reception_.deadline(), std::memory_order_relaxed); }
+
+int VerbsTransport::helper_patience() const {
+  constexpr std::uint64_t longest_ms = 3'600'000;
+  const std::uint64_t deadline = deadline_.load(std::memory_order_relaxed);
+  const std::uint64_t now = now_ns();
+  if (deadline == never) return -1;
+  return deadline <= now ? 0 : static_cast<int>(std::min((deadline - now) / millisecond_ns + 1, longest_ms));
+}
+
+bool VerbsTransport::take_helper_events() {
+  std::array<epoll_event, 16> events{};
+  const int count = system::epoll_wait(helper_epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
+    if (tag == watch_tags::bell) silence(bell_);
+    if (tag == watch_tags::doors) doors_rang_ = true;
+    if (tag == watch_tags::adapter) adapter_rang_ = true;
+    if (tag >= watch_tags::first_peer) rang_.push_back(Peer{static_cast<std::int32_t>(tag - watch_tags::first_peer)});
+  }
+  return count > 0 || helper_patience() == 0;
+}
+
+void VerbsTransport::sleep_helper() {
+  pollfd file{helper_epoll_.get(), POLLIN, 0};
+  do {
+    const int patience = helper_patience();
+    const timespec timeout{patience / 1000, patience % 1000 * millisecond_ns};
+    ::syscall(SYS_ppoll, &file, 1, patience < 0 ? nullptr : &timeout, nullptr, 0);
+  } while (!take_helper_events());
+}
+
+void VerbsTransport::wake_helper() { ring(bell_); }
+
+void VerbsTransport::attend() {
+  if (std::exchange(doors_rang_, false) || now_ns() >= reception_.deadline()) reception_.step();
+  if (std::exchange(adapter_rang_, false)) hear_adapter();
+  for (const Peer peer : rang_) hear(endpoint(peer));
+  rang_.clear();
+  note_deadline();
+}
+
+}  // namespace sluice
