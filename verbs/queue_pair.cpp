@@ -12,7 +12,8 @@ namespace {
 
 /// What is asked for first; adapters that have less room in a request refuse.
 constexpr std::array<std::uint32_t, 4> inline_sizes{256, 128, 64, 0};
-constexpr std::uint8_t retries = 7;
+/// The largest number that is one everywhere: soft-RoCE takes 7 for never giving up.
+constexpr std::uint8_t retries = 6;
 constexpr std::uint8_t receiver_not_ready_retries = 6;  // 7 would be for ever
 constexpr std::uint8_t receiver_not_ready_timer = 12;   // 0.64 ms
 constexpr std::uint8_t longest_timeout_code = 31;
