@@ -64,6 +64,7 @@ class MixedTransport final : public Transport {
   void sleep_helper() override;
   void wake_helper() override { near_.wake_helper(); }
   void attend() override;
+  void say_goodbye() override { far_.say_goodbye(); }
   [[nodiscard]] Peer vanished() const override;
   [[nodiscard]] const char* cause() const override;
 

@@ -181,8 +181,8 @@ void Session::free_communicators() {
 
 void Session::announce_abort() {
   if (!engaged()) return;
-  engine().expect_end();
   session().transports_.leave();
+  engine().announce_end();
   // What the host says to its launcher now must not wait for a message that may never come.
   detail::engaged.store(false, std::memory_order_release);
 }

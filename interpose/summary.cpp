@@ -13,6 +13,7 @@
 #include "interpose/entry.hpp"
 #include "runtime/alias_arena.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "tcp/transport.hpp"
 #include "verbs/transport.hpp"
@@ -36,6 +37,11 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"    and by the receiver at once", counts.cooperative});
   rows.push_back({"  read by the receiver", counts.read});
   rows.push_back({"  copied in and out", counts.streamed});
+  for (std::size_t i = 0; i < counts.rdma.size(); ++i) {
+    rows.push_back(
+        {std::string("  over RDMA by ") + name_of(static_cast<Rendezvous>(i)), counts.rdma[i], Row::Unit::count, true});
+  }
+  rows.push_back({"    that a look at the last byte ended", counts.last_bytes_seen, Row::Unit::count, true});
 }
 
 void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const PageGuard::Statistics& guard) {
@@ -60,6 +66,19 @@ void add_tcp(std::vector<Row>& rows, const TcpTransport::Statistics& tcp) {
   rows.push_back({"strangers turned away", tcp.strangers, Row::Unit::count, true});
 }
 
+void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statistics& counts) {
+  const auto add = [&](const char* name, std::uint64_t value, Row::Unit unit = Row::Unit::count) {
+    rows.push_back({name, value, unit, true});
+  };
+  add("memory registered: found in the cache", counts.hits);
+  add("  registered anew", counts.misses);
+  add("  evicted", counts.evictions);
+  add("  tried again after an eviction", counts.retries);
+  add("  refused", counts.refusals);
+  add("  invalidated, as the memory was freed", counts.invalidations);
+  add("  most bytes at a time", counts.most_bytes, Row::Unit::bytes);
+}
+
 void add_verbs(std::vector<Row>& rows, const VerbsTransport::Statistics& verbs) {
   rows.push_back({"messages sent over verbs, with control messages", verbs.messages_sent});
   rows.push_back({"bytes sent over verbs", verbs.bytes_sent, Row::Unit::bytes});
@@ -79,6 +98,8 @@ std::vector<Row> collect() {
   const EngineStatistics& counts = engine().statistics();
   add_messages(rows, counts);
   if (const TcpTransport* tcp = session().transports().tcp()) add_tcp(rows, tcp->statistics());
+  const RegistrationCache* registrations = engine().registrations();
+  add_registrations(rows, registrations ? registrations->statistics() : RegistrationCache::Statistics{});
   if (const VerbsTransport* verbs = session().transports().verbs()) add_verbs(rows, verbs->statistics());
   const PageGuard* guard = engine().guard();
   add_releases(rows, counts, guard ? guard->statistics() : PageGuard::Statistics{});

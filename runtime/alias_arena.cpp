@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -43,6 +44,8 @@ const char* describe(Ineligible reason) {
       return "locked memory";
     case Ineligible::moved:
       return "moved by mremap";
+    case Ineligible::registered:
+      return "in use by an adapter";
     case Ineligible::window_border:
       return "crosses a window border";
     case Ineligible::map_budget:
@@ -70,6 +73,7 @@ struct AliasArena::State {
   Ineligible move_in(PageRange pages);
   Ineligible back_out(PageRange pages, Ineligible reason, bool stored);
   bool set_seam(PageRange pages);
+  [[nodiscard]] bool is_registered(const std::vector<PageRange>& parts) const;
   bool make_private(ByteRange bytes, std::uint64_t file_offset);
 };
 
@@ -93,6 +97,8 @@ ByteRange AliasArena::first_mapping_in_place(ByteRange bytes) const { return sta
 void AliasArena::note_send(ByteRange bytes, bool pending) { state_->books.note_send(PageRange::covering(bytes), pending); }
 
 void AliasArena::watch(BlockWatcher* watcher) { state_->file.watch(watcher); }
+
+void AliasArena::watch_registrations(RegistrationWatcher* watcher) { state_->file.watch_registrations(watcher); }
 
 bool AliasArena::has_budget(std::size_t more_mappings) const {
   return state_->books.mappings_added() + more_mappings <= state_->map_budget;
@@ -126,6 +132,7 @@ Ineligible AliasArena::migrate(ByteRange bytes) {
   if (!missing.empty()) {
     if (has_locked_memory()) return Ineligible::locked;
     if (!state.file.intact()) return Ineligible::no_memory_file;
+    if (state.is_registered(missing)) return Ineligible::registered;
     if (!has_budget(4 * missing.size())) return Ineligible::map_budget;
     if (!state.file.map_window(bytes.begin)) return Ineligible::out_of_memory;
   }
@@ -136,6 +143,12 @@ Ineligible AliasArena::migrate(ByteRange bytes) {
   }
   state.books.enter(pages, false);  // some may be in place without being in the books
   return Ineligible::none;
+}
+
+/// An adapter would go on writing to the pages that the file's have replaced.
+bool AliasArena::State::is_registered(const std::vector<PageRange>& parts) const {
+  const RegistrationWatcher* const watcher = file.registrations();
+  return watcher && std::any_of(parts.begin(), parts.end(), [&](PageRange part) { return watcher->pins(part); });
 }
 
 Ineligible AliasArena::State::move_in(PageRange pages) {

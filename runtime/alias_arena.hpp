@@ -30,6 +30,7 @@ enum class Ineligible : std::uint8_t {
   stack,           // the stack of a thread
   locked,          // the process has locked memory
   moved,           // the file pages of this range are mapped elsewhere (mremap)
+  registered,      // an adapter uses it at the application's address
   window_border,
   map_budget,  // more mappings than the budget below vm.max_map_count allows (rule 13)
   out_of_memory,
@@ -48,6 +49,18 @@ class BlockWatcher {
 
  protected:
   ~BlockWatcher() = default;
+};
+
+/// Who lets adapters use memory. Asked and told with the engine lock held.
+class RegistrationWatcher {
+ public:
+  /// Pages of the memory file are about to be freed, seen at their alias: new ones will take their place.
+  virtual void note_freed(ByteRange alias) = 0;
+  /// An adapter may be writing to or reading from these pages at the application's address, which must keep showing them.
+  [[nodiscard]] virtual bool pins(PageRange pages) const = 0;
+
+ protected:
+  ~RegistrationWatcher() = default;
 };
 
 class AliasArena {
@@ -106,6 +119,9 @@ class AliasArena {
 
   /// One watcher at a time; nullptr for none.
   void watch(BlockWatcher* watcher);
+
+  /// One at a time; nullptr for none.
+  void watch_registrations(RegistrationWatcher* watcher);
 
   /// Blocks in `bytes` become private memory again, contents kept: before a call that could not be undone on a block, such as
   /// an mremap that grows it. Nothing may be under guard there and no message on its way. False when the kernel refused.

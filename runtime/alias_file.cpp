@@ -147,8 +147,18 @@ bool AliasFile::allocate(ByteRange bytes) const {
 
 void AliasFile::punch(ByteRange bytes) const {
   if (bytes.empty()) return;
+  if (registrations_) tell_freed(bytes);
   fallocate(memory_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes.begin),
             static_cast<off_t>(bytes.size()));
+}
+
+void AliasFile::tell_freed(ByteRange bytes) const {
+  while (!bytes.empty()) {
+    const ByteRange part{bytes.begin, std::min(bytes.end, (bytes.begin / window_bytes + 1) * window_bytes)};
+    const bool mapped = bases_[part.begin >> window_bits].load(std::memory_order_relaxed) != nullptr;
+    if (mapped) registrations_->note_freed(ByteRange::of(alias(part.begin), part.size()));
+    bytes.begin = part.end;
+  }
 }
 
 void AliasFile::abandon() {

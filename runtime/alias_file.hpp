@@ -19,6 +19,7 @@
 namespace sluice {
 
 class BlockWatcher;
+class RegistrationWatcher;
 
 class AliasFile {
  public:
@@ -65,6 +66,9 @@ class AliasFile {
   [[nodiscard]] bool allocate(ByteRange bytes) const;
   /// See AliasArena::watch.
   void watch(BlockWatcher* watcher) { watcher_ = watcher; }
+  /// See AliasArena::watch_registrations.
+  void watch_registrations(RegistrationWatcher* watcher) { registrations_ = watcher; }
+  [[nodiscard]] const RegistrationWatcher* registrations() const { return registrations_; }
   /// Frees the file's pages; they read as zeros afterwards.
   void punch(ByteRange bytes) const;
   /// In a child: it has no window, and is not to write to its parent's memory.
@@ -76,9 +80,11 @@ class AliasFile {
 
   void create();
   std::byte* map(std::size_t window);
+  void tell_freed(ByteRange bytes) const;
 
   Descriptor memory_;
   BlockWatcher* watcher_ = nullptr;
+  RegistrationWatcher* registrations_ = nullptr;
   struct stat identity_ {};
   std::string refusal_;
   std::array<std::atomic<std::byte*>, windows> bases_{};  // written once each, release; read by alias, acquire

@@ -19,8 +19,13 @@ constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
-constexpr std::array<Choice<Rendezvous>, 4> protocols{
-    {{"auto", Rendezvous::automatic}, {"rput", Rendezvous::rput}, {"rget", Rendezvous::rget}, {"coop", Rendezvous::coop}}};
+constexpr std::array<Choice<Rendezvous>, 7> protocols{{{"auto", Rendezvous::automatic},
+                                                       {"rput", Rendezvous::rput},
+                                                       {"rget", Rendezvous::rget},
+                                                       {"coop", Rendezvous::coop},
+                                                       {"getcqe", Rendezvous::getcqe},
+                                                       {"get", Rendezvous::get},
+                                                       {"rdrp", Rendezvous::rdrp}}};
 constexpr std::array<std::string_view, 3> known_transports{"shmem", "verbs", "tcp"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
@@ -28,7 +33,13 @@ constexpr std::size_t largest_eager_limit = std::size_t{1} << 20;
 constexpr std::size_t largest_tcp_eager_limit = std::size_t{64} << 10;
 constexpr std::size_t smallest_tcp_buffer = std::size_t{128} << 10;
 constexpr std::size_t largest_tcp_buffer = std::size_t{64} << 20;
+constexpr std::size_t least_reg_bytes = std::size_t{64} << 10;
+constexpr std::size_t most_reg_bytes = std::size_t{1024} << 30;
+constexpr std::size_t most_reg_entries = std::size_t{1} << 20;
 constexpr std::size_t longest_tcp_timeout = 86400;
+constexpr std::size_t smallest_rdrp_chunk = std::size_t{4} << 10;
+constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
+constexpr std::size_t most_rdrp_outstanding = 64;
 constexpr std::size_t longest_verbs_timeout = 60;
 constexpr std::size_t largest_gid_index = 255;
 
@@ -151,10 +162,17 @@ std::vector<ConfigVariable> make_table() {
               "way that cannot be had is replaced by stream."}),
       one_of(
           &Config::rendezvous, protocols,
-          {"SLUICE_RNDV", "auto, rput, rget or coop", "auto",
-           "Who copies a large message. rput: the sender. rget: the receiver. coop: both at once, each from its end. auto: both "
-           "where each has a processor, otherwise the receiver if it waits for the message. What a pair or a buffer does not "
-           "permit is replaced by what it does."}),
+          {"SLUICE_RNDV", "auto, rput, rget, coop, getcqe, get or rdrp", "auto",
+           "Who moves a large message. rput: the sender. rget: the receiver. coop (inside a node): both at once, each from its "
+           "end. Over RDMA: getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
+           "last byte; rdrp: the receiver in chunks. auto: inside a node both where each has a processor, otherwise the receiver "
+           "if it waits for the message; over RDMA getcqe, and rdrp for messages of more than two chunks. What a pair or a "
+           "buffer does not permit is replaced by what it does."}),
+      byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
+                 {"SLUICE_RDRP_CHUNK", "a number of bytes from 4K to 64M", "128K", "How much one read of rdrp fetches."}),
+      number(
+          &Config::rdrp_outstanding, {1, most_rdrp_outstanding},
+          {"SLUICE_RDRP_OUTSTANDING", "a number from 1 to 64", "4", "How many reads of one message rdrp has under way at most."}),
       free_text(&Config::tcp_interfaces,
                 {"SLUICE_TCP_INTERFACES",
                  "a comma-separated list of interfaces, networks and addresses, such as eth0 or 10.0.0.0/8", "",
@@ -169,6 +187,13 @@ std::vector<ConfigVariable> make_table() {
       byte_count(&Config::tcp_buffer, {smallest_tcp_buffer, largest_tcp_buffer},
                  {"SLUICE_TCP_BUFFER", "a number of bytes from 128K to 64M", "256K",
                   "What may wait in this process for each peer that does not take it, besides what the system's socket holds."}),
+      byte_count(&Config::reg_bytes, {least_reg_bytes, most_reg_bytes},
+                 {"SLUICE_REG_BYTES", "a number of bytes from 64K to 1024G", "1G",
+                  "How much memory may be registered with an RDMA adapter at a time. What is not in use is deregistered to stay "
+                  "within it, the least recently used first; messages for which that is not enough are copied."}),
+      number(&Config::reg_entries, {1, most_reg_entries},
+             {"SLUICE_REG_ENTRIES", "a number from 1 to 1048576", "1024",
+              "How many registrations there may be at a time, as for SLUICE_REG_BYTES."}),
       free_text(&Config::verbs_device,
                 {"SLUICE_VERBS_DEVICE", "an adapter, or adapter:port, such as mlx5_0:1", "",
                  "Which RDMA adapter and port carries verbs. Empty: the first active port with an address."}),
@@ -252,6 +277,8 @@ std::string bad_value(const ConfigVariable& variable, std::string_view value) {
 }
 
 }  // namespace
+
+std::string name_of(Rendezvous rendezvous) { return show_choice(rendezvous, protocols); }
 
 const std::vector<ConfigVariable>& config_variables() {
   static const std::vector<ConfigVariable> table = make_table();

@@ -12,8 +12,19 @@
 namespace sluice {
 
 enum class ReleaseMode { off, matched, early };
-/// Who copies a large message inside a node; the names are the protocols' (design section 7).
-enum class Rendezvous { automatic, rput, rget, coop };
+/// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget and coop, over
+/// RDMA rput, getcqe (which is rget there), get and rdrp. Where the one that was asked for does not exist, `automatic` holds.
+enum class Rendezvous { automatic, rput, rget, coop, getcqe, get, rdrp };
+inline constexpr std::size_t rendezvous_kinds = 7;
+[[nodiscard]] constexpr Rendezvous over_rdma(Rendezvous wanted) {
+  if (wanted == Rendezvous::rget) return Rendezvous::getcqe;
+  return wanted == Rendezvous::coop ? Rendezvous::automatic : wanted;
+}
+/// As in SLUICE_RNDV.
+[[nodiscard]] std::string name_of(Rendezvous rendezvous);
+[[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
+  return wanted > Rendezvous::coop ? Rendezvous::automatic : wanted;
+}
 enum class GuardEngine { automatic, mprotect, userfaultfd };
 
 struct Config {
@@ -24,11 +35,15 @@ struct Config {
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
-  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop
+  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop|getcqe|get|rdrp
+  std::size_t rdrp_chunk = 131072;                // SLUICE_RDRP_CHUNK=<bytes, with K or M>
+  std::size_t rdrp_outstanding = 4;               // SLUICE_RDRP_OUTSTANDING=<number of reads>
   std::string tcp_interfaces;                     // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
   std::size_t tcp_timeout = 30;                   // SLUICE_TCP_TIMEOUT=<seconds>
   std::size_t tcp_eager_limit = 65536;            // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>
   std::size_t tcp_buffer = 262144;                // SLUICE_TCP_BUFFER=<bytes, with K or M>
+  std::size_t reg_bytes = std::size_t{1} << 30;   // SLUICE_REG_BYTES=<bytes, with K, M or G>
+  std::size_t reg_entries = 1024;                 // SLUICE_REG_ENTRIES=<number>
   std::string verbs_device;                       // SLUICE_VERBS_DEVICE=<adapter, or adapter:port>; empty: chosen
   std::string verbs_gid = "auto";                 // SLUICE_VERBS_GID=auto|<index>
   std::size_t verbs_timeout = 4;                  // SLUICE_VERBS_TIMEOUT=<seconds>

@@ -64,6 +64,7 @@ Engine::State::State(const Parts& parts)
 }
 
 Engine::State::~State() {
+  if (arena) arena->watch_registrations(nullptr);
   if (!helper_thread.joinable()) return;
   stopping.store(true, std::memory_order_release);
   transport->wake_helper();

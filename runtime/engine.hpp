@@ -27,6 +27,7 @@ class Request;  // one send or receive that was started
 class Waiter;   // private to the engine
 class AliasArena;
 class PageGuard;
+class RegistrationCache;
 
 enum class SendMode : std::uint8_t {
   standard,     // also ready mode
@@ -192,9 +193,12 @@ class Engine {
   [[nodiscard]] std::vector<ReleasePolicy::Report> call_sites() const;
   /// nullptr when nothing can be released.
   [[nodiscard]] const PageGuard* guard() const;
+  /// nullptr when no adapter was used.
+  [[nodiscard]] const RegistrationCache* registrations() const;
 
-  /// The job is being ended (MPI_Abort): peers that vanish are no news. [any thread, takes no lock]
-  void expect_end();
+  /// This process ends the job (MPI_Abort): peers that vanish are no news, and they are told that this one will. In a signal
+  /// handler that interrupted the engine nobody is told.
+  void announce_end();
 
   /// In the child of a fork: the helper thread is gone, nothing of the engine may be used but its destructor.
   void abandon();

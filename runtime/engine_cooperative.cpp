@@ -45,8 +45,9 @@ std::uint32_t count_chunks(std::size_t bytes, std::uint32_t chunk_bytes) {
 
 /// A process that has no processor to itself copies when it has one, and needs no answer of the sender to do so.
 bool Engine::State::prefers_read(const Request& receive) const {
-  if (config.rendezvous == Rendezvous::rget) return true;
-  return config.rendezvous == Rendezvous::automatic && oversubscribed && inside != 0 && !receive.released;
+  const Rendezvous rendezvous = inside_a_node(config.rendezvous);
+  if (rendezvous == Rendezvous::rget) return true;
+  return rendezvous == Rendezvous::automatic && oversubscribed && inside != 0 && !receive.released;
 }
 
 void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool readable) {
@@ -58,7 +59,8 @@ void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool reada
   receive.shared.chunks = count_chunks(bytes, receive.shared.chunk_bytes);
   clear.generation = receive.shared.generation;
   clear.chunk_bytes = receive.shared.chunk_bytes;
-  const bool wanted = config.rendezvous == Rendezvous::coop || (config.rendezvous == Rendezvous::automatic && !oversubscribed);
+  const Rendezvous rendezvous = inside_a_node(config.rendezvous);
+  const bool wanted = rendezvous == Rendezvous::coop || (rendezvous == Rendezvous::automatic && !oversubscribed);
   receive.shared.own_part_done = !(wanted && readable && receive.shared.chunks > 1);
   if (!receive.shared.own_part_done) helping.push_back(&receive);
 }
@@ -182,8 +184,9 @@ void Engine::State::on_fin(Request* request, std::uint8_t flags) {
 }
 
 void Engine::State::on_refuse(Request* receive, std::size_t offset) {
-  statistics.count(Fallback::write_refused);
   if (const char* fault = refusal_fault(*receive, offset)) fatal("rank %d %s", static_cast<int>(receive->peer), fault);
+  if (receive->way == Request::Way::rdma) return on_refused_rdma(*receive);
+  statistics.count(Fallback::write_refused);
   receive->offset = offset;
   receive->shared.refused = true;
   if (receive->copying) return;  // run_help goes on from here

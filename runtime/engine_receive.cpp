@@ -68,6 +68,8 @@ struct Announcement {
   std::uint8_t flags = 0;
   std::uint64_t sender_request = 0;
   std::uint64_t sender_address = 0;
+  std::uint32_t sender_key = 0;
+  std::uint8_t last_byte = 0;
   std::span<const std::byte> first_bytes;
 };
 
@@ -77,6 +79,8 @@ void accept_announcement(Engine::State& state, Request* receive, const Arrival& 
   receive->rts_flags = announced.flags;
   receive->remote_request = announced.sender_request;
   receive->remote_address = announced.sender_address;
+  receive->announced_key = announced.sender_key;
+  receive->announced_last_byte = announced.last_byte;
   if (!announced.first_bytes.empty()) state.deliver(*receive, announced.first_bytes);
   state.note_match(*receive);
   if (state.must_hold(receive->sequence)) {
@@ -120,7 +124,8 @@ void Engine::State::consume(Request* receive, Message* message) {
     accept_eager(*this, receive, arrival, message->payload(), message->sender_request);
   } else {
     accept_announcement(*this, receive, arrival,
-                        {message->flags, message->sender_request, message->sender_address, message->payload()});
+                        {message->flags, message->sender_request, message->sender_address, message->sender_key,
+                         message->last_byte, message->payload()});
   }
 }
 
@@ -166,10 +171,11 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     const auto rts = from_wire<ReadyToSend>(from, payload.first(std::min(payload.size(), sizeof(ReadyToSend))));
     const auto first_bytes = payload.subspan(sizeof rts);
     if (first_bytes.size() > rts.message_bytes) fatal("message of rank %d is damaged: too long", static_cast<int>(from));
+    if (const char* fault = announcement_fault(header.flags, rts)) damaged(from, header.kind, fault);
     Context& context = context_for(from, header);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
       accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes},
-                          {header.flags, rts.sender_request, rts.sender_address, first_bytes});
+                          {header.flags, rts.sender_request, rts.sender_address, rts.sender_key, rts.last_byte, first_bytes});
       return;
     }
     auto message = std::make_unique<Message>();
@@ -181,6 +187,8 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     message->message_bytes = rts.message_bytes;
     message->sender_request = rts.sender_request;
     message->sender_address = rts.sender_address;
+    message->sender_key = rts.sender_key;
+    message->last_byte = rts.last_byte;
     message->keep(first_bytes);
     context.keep_unexpected(message.release());
     return;
@@ -279,6 +287,7 @@ void Engine::State::deliver(Request& receive, std::span<const std::byte> payload
 }
 
 void Engine::State::finish(Request* request) {
+  if (request->rdma) end_rdma(*request);
   if (request->kind == Request::Kind::receive) {
     ++statistics.receives;
     statistics.bytes_received += request->limit;

@@ -78,9 +78,10 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
   const std::size_t pages = PageRange::covering(range).size();
   if (receive.matched) {
     const bool streamed = receive.way == Request::Way::stream && transport->streams_directly(receive.peer);
-    if (receive.way != Request::Way::write && !streamed) return no(Fallback::other_copy);
-    const std::uint64_t rest_ns = streamed ? (receive.stop - receive.offset) * 1000 / stream_bytes_per_us
-                                           : missing_bytes(receive) * 1000 / copy_bytes_per_us;
+    const bool moved_behind = receive.way == Request::Way::rdma && receive.rdma->in_block;
+    if (receive.way != Request::Way::write && !streamed && !moved_behind) return no(Fallback::other_copy);
+    const std::size_t missing = receive.way == Request::Way::write ? missing_bytes(receive) : receive.stop - receive.offset;
+    const std::uint64_t rest_ns = missing * 1000 / (streamed ? stream_bytes_per_us : copy_bytes_per_us);
     if (rest_ns < 2 * policy.cost_ns(pages)) return no(Fallback::not_worth);
     if (streamed) return can_be_block(receive, waited_ns);
   } else {
@@ -89,7 +90,8 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     if (concurrent_calls) return no(Fallback::concurrent_calls);
     if (receive.context->peer(receive.rank) == self) return false;
     const Peer sender = receive.context->peer(receive.rank);
-    if (!transport->can_write(sender) && !transport->streams_directly(sender)) return no(Fallback::other_copy);
+    if (!transport->can_write(sender) && !transport->streams_directly(sender) && !transport->rdma(sender))
+      return no(Fallback::other_copy);
     return can_be_block(receive, waited_ns);
   }
   return true;

@@ -143,10 +143,12 @@ void Engine::State::start_send(Request* send) {
 void Engine::State::transmit(Request* send) {
   if (!is_eager(*send)) {
     MessageHeader header = matching_header(*send, MessageKind::rts);
-    ReadyToSend rts{send->bytes, static_cast<std::uint64_t>(send->id), 0};
+    ReadyToSend rts{.message_bytes = send->bytes, .sender_request = static_cast<std::uint64_t>(send->id)};
     if (send->sender_waits) header.flags |= flag_sender_waits;
     const std::byte* address = nullptr;
-    if (offers_block(*send)) {
+    if (rdma_for(send->peer)) {
+      offer_rdma(*send, header, rts);
+    } else if (offers_block(*send)) {
       send->offered = true;
       header.flags |= flag_block;
       address = send->data;
@@ -183,9 +185,11 @@ void Engine::State::eager_sent(Request* send) {
 }
 
 void Engine::State::announce(const Request& send, MessageHeader header, const ReadyToSend& rts) {
-  const bool brings_bytes =
-      send.peer != self && transport->streams_directly(send.peer) && outgoing[static_cast<std::size_t>(send.peer)].empty();
-  const std::size_t first = brings_bytes ? std::min(send.bytes, transport->max_payload() - sizeof rts) : 0;
+  const bool by_chunks = (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
+  const bool brings_bytes = send.peer != self && (by_chunks || transport->streams_directly(send.peer)) &&
+                            outgoing[static_cast<std::size_t>(send.peer)].empty();
+  const std::size_t most = by_chunks ? std::min(send.bytes, config.rdrp_chunk) : send.bytes;
+  const std::size_t first = brings_bytes ? std::min(most, transport->max_payload() - sizeof rts) : 0;
   header.payload_bytes = static_cast<std::uint32_t>(sizeof rts + first);
   const auto prefix = std::as_bytes(std::span(&rts, 1));
   if (first != 0 && !send.has_gaps() && send_directly(send.peer, header, prefix, send.data, first)) return;
@@ -219,7 +223,7 @@ void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<
 }
 
 void Engine::State::on_room(Peer peer) {
-  streams_wait = false;
+  streams_wait = posting_waits = false;
   auto& queue = outgoing[static_cast<std::size_t>(peer)];
   while (!queue.empty()) {
     const Queued message = queue.front();

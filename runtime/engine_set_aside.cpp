@@ -27,7 +27,7 @@ std::size_t end_of(const Request& send) { return send.way == Request::Way::strea
 bool Engine::State::may_set_aside(const Request& send, std::uint64_t waited_ns) const {
   const bool under_way = send.way == Request::Way::stream || send.expects == Request::Expects::clearance;
   if (!send.is_send() || !under_way || send.owned || send.mode != SendMode::standard) return false;
-  if (send.peer == self || !transport->streams_directly(send.peer)) return false;
+  if (send.peer == self || send.offers_rdma || !transport->streams_directly(send.peer)) return false;
   const std::size_t end = end_of(send);
   return waited_ns >= (end - send.offset) * 1000 / copied_bytes_per_us && aside_bytes + end <= most_aside_bytes;
 }

@@ -20,6 +20,7 @@
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/registration_cache.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
@@ -93,6 +94,30 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool in_alias_block(ByteRange range);
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
+
+  // --- registrations (engine_registration.cpp) ----------------------------------------------------------------------
+  /// Made on first use; one for the job, as there is one adapter.
+  RegistrationCache& registration_cache(Rdma& rdma);
+  // --- by RDMA (engine_rdma.cpp, rdma_protocol.hpp) ------------------------------------------------------------------
+  [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == self ? nullptr : transport->rdma(peer); }
+  bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter);
+  void end_rdma(Request& request);
+  [[nodiscard]] bool prefers_rdrp(std::size_t bytes) const;
+  void offer_rdma(Request& send, MessageHeader& header, ReadyToSend& rts);
+  void on_clear_to_write(Request& send, const ClearToSend& clear);
+  [[nodiscard]] const RdmaProtocol& choose_protocol(const Request& receive, const Rdma& adapter) const;
+  /// False: the message has to go another way; nothing was done.
+  bool begin_rdma(Request& receive);
+  void read_by_rdma(Request& receive, std::size_t piece_bytes, std::size_t most_outstanding);
+  void conclude_read(Request& receive);
+  void on_refused_rdma(Request& receive);
+  void move_by_rdma(Request& request, std::size_t begin, std::size_t end);
+  bool go_on_posting(Request& request);
+  bool post_pieces(RdmaTransfer& transfer);
+  bool push_posting();
+  bool poll_last_bytes();
+  void on_transferred(std::uint64_t token) override;
+  RdmaPiece* take_piece();
 
   // --- both sides of a `write` (engine_cooperative.cpp) ------------------------------------------------------------
   [[nodiscard]] bool prefers_read(const Request& receive) const;
@@ -190,6 +215,11 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t eager_limit;                // smallest of those by peer
   std::vector<std::size_t> eager_limits;  // by peer
 
+  std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
+  std::deque<RdmaPiece> pieces;
+  std::vector<RdmaPiece*> free_pieces;
+  std::vector<std::unique_ptr<RdmaTransfer>> lingering;  // their requests are done, their pieces are not
+
   SelfTransport to_self;
   RequestPool pool;
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts;
@@ -199,9 +229,12 @@ struct Engine::State final : MessageSink, FaultWaiter {
   IntrusiveList<Request, &Request::work_link> copies;
   IntrusiveList<Request, &Request::work_link> helping;  // receives that take part in the sender's copy
   IntrusiveList<Request, &Request::work_link> streams;
-  bool streams_wait = false;    // none of them has room; on_room follows
-  std::size_t busy_copies = 0;  // chunks being copied outside the lock
-  std::size_t queued = 0;       // messages in `outgoing`
+  bool streams_wait = false;                            // none of them has room; on_room follows
+  IntrusiveList<Request, &Request::work_link> posting;  // transfers that want room in their adapter's queue
+  bool posting_waits = false;                           // none of them has room; on_room follows
+  IntrusiveList<Request, &Request::work_link> polled;   // receives whose last byte is looked at
+  std::size_t busy_copies = 0;                          // chunks being copied outside the lock
+  std::size_t queued = 0;                               // messages in `outgoing`
 
   std::unique_ptr<PageGuard> guard;
   IntrusiveList<Request, &Request::release_link> released;

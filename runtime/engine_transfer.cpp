@@ -3,6 +3,7 @@
 //   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
 //           (coop)  the same, and the receiver reads chunks from the end meanwhile (engine_cooperative.cpp)
 //   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
+//   rdma            between processes that an adapter joins: rdma_protocol.hpp
 //   stream          rts → ;  ← cts ;  data → … ; the receiver counts
 //
 // A way that fails in the middle leaves `offset` at the first missing byte, and the next way goes on from there: the sender of a
@@ -75,6 +76,7 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
     return;
   }
   using Way = Request::Way;
+  if (receive->way == Way::undecided && begin_rdma(*receive)) return;
   const bool elsewhere = receive->peer != self;
   const bool readable = can_read_from(*receive);
   if (receive->way < Way::write && elsewhere && transport->can_write(receive->peer) && !(readable && prefers_read(*receive)) &&
@@ -105,6 +107,13 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
   if (const char* fault = clearance_fault(*send, clear)) {
     fatal("rank %d %s: bytes %zu to %zu of a message of %zu bytes", static_cast<int>(send->peer), fault,
           static_cast<std::size_t>(clear.offset), static_cast<std::size_t>(clear.limit), send->bytes);
+  }
+  if (clear.delivery == Delivery::rdma_write) {
+    send->remote_request = clear.receiver_request;
+    send->offset = clear.offset;
+    send->limit = clear.limit;
+    on_clear_to_write(*send, clear);
+    return;
   }
   // Of a delivery in which the receiver was faster with all chunks, but could not read the last.
   if (send->work_link.linked) copies.remove(send);

@@ -50,6 +50,8 @@ bool Engine::State::progress(Lock& lock) {
   if (transport) moved = transport->poll(*this) > 0;
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
   if (!streams.empty()) moved |= push_streams();
+  if (!posting.empty()) moved |= push_posting();
+  if (!polled.empty()) moved |= poll_last_bytes();
   if (!copies.empty()) moved |= run_copy(lock);
   // Only who waits in a call takes part in the peer's copy: the helper thread would take the processor from the application.
   if (!helping.empty() && inside != 0) moved |= run_help(lock);
@@ -108,7 +110,8 @@ void Engine::State::arm(Lock& lock) {
     progress(lock);
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
-  if (!copies.empty() || (!streams.empty() && !streams_wait) || transport->pending()) transport->wake_helper();
+  const bool pushes = (!streams.empty() && !streams_wait) || (!posting.empty() && !posting_waits);
+  if (!copies.empty() || pushes || transport->pending()) transport->wake_helper();
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {

@@ -44,6 +44,11 @@ void Engine::State::check_vanished(Lock& lock) {
   end_process();
 }
 
-void Engine::expect_end() { state_->ending.store(true, std::memory_order_relaxed); }
+void Engine::announce_end() {
+  state_->ending.store(true, std::memory_order_relaxed);
+  if (this_thread_is_inside() || !state_->transport) return;
+  const Lock lock(state_->mutex);
+  state_->transport->say_goodbye();
+}
 
 }  // namespace sluice

@@ -45,29 +45,42 @@ inline constexpr std::uint8_t flag_of_chunks = 8;
 /// rts: that range lies in the sender's alias blocks, so that it may be read in its memory file as well, at the same number.
 inline constexpr std::uint8_t flag_block = 16;
 
+/// rts: the message is one contiguous range in the sender's memory, which can store it in the receiver's by RDMA writes.
+inline constexpr std::uint8_t flag_rdma = 32;
+/// rts, with flag_rdma: that range is registered, at sender_address and with sender_key, for RDMA reads.
+inline constexpr std::uint8_t flag_registered = 64;
+
 struct ReadyToSend {
   std::uint64_t message_bytes = 0;
   std::uint64_t sender_request = 0;
-  std::uint64_t sender_address = 0;  // valid with flag_contiguous
+  std::uint64_t sender_address = 0;  // valid with flag_contiguous or flag_registered
+  std::uint32_t sender_key = 0;      // valid with flag_registered
+  std::uint8_t last_byte = 0;        // of the message; valid with flag_registered
+  std::uint8_t unused[3] = {};
 };
+static_assert(sizeof(ReadyToSend) == 32);
 
 enum class Delivery : std::uint32_t {
-  write,   // the sender stores into the receiver's memory file
-  stream,  // the sender sends `data` messages
+  write,       // the sender stores into the receiver's memory file
+  stream,      // the sender sends `data` messages
+  rdma_write,  // the sender's adapter stores into the receiver's memory
 };
 
 struct ClearToSend {
   std::uint64_t receiver_request = 0;
-  std::uint64_t remote_address = 0;  // write: application address = offset in the receiver's memory file
-  std::uint64_t offset = 0;          // first byte of the message that is still missing
-  std::uint64_t limit = 0;           // bytes beyond this one are not wanted (truncated message)
+  // write: application address = offset in the receiver's memory file; rdma_write: where byte 0 of the message belongs
+  std::uint64_t remote_address = 0;
+  std::uint64_t offset = 0;  // first byte of the message that is still missing
+  std::uint64_t limit = 0;   // bytes beyond this one are not wanted (truncated message)
   Delivery delivery{};
   // write: where the sender reports how far it is and claims its chunks (ChunkClaims), and how long a chunk is
   std::uint32_t progress_slot = 0;
   std::uint32_t generation = 0;
   std::uint32_t chunk_bytes = 0;
+  std::uint32_t remote_key = 0;  // rdma_write
+  std::uint32_t unused = 0;
 };
-static_assert(sizeof(ClearToSend) == 48);
+static_assert(sizeof(ClearToSend) == 56);
 
 struct Refusal {
   std::uint64_t offset = 0;  // first byte that did not arrive

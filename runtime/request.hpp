@@ -12,6 +12,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/intrusive_list.hpp"
 #include "runtime/message.hpp"
+#include "runtime/rdma_transfer.hpp"
 
 namespace sluice {
 
@@ -24,7 +25,7 @@ class Request {
  public:
   enum class Kind : std::uint8_t { send, receive };
   /// How a large message travels; the receiver decides, in this order of preference.
-  enum class Way : std::uint8_t { undecided, write, read, stream };
+  enum class Way : std::uint8_t { undecided, write, read, stream, rdma };
 
   /// send: what the other side may answer to what it has been sent.
   enum class Expects : std::uint8_t { nothing, clearance, acknowledgement };
@@ -44,6 +45,7 @@ class Request {
   bool sender_waits = false;  // send: its thread is blocked in the call
   std::size_t aside = 0;      // send: the call has returned; so many bytes of memory hold what has not left yet
   bool offered = false;       // send: announced as an alias block, so that its data is read in the memory file only
+  bool offers_rdma = false;   // send: announced with flag_rdma
   Failure failure = Failure::none;
   bool cancelled = false;
 
@@ -67,6 +69,9 @@ class Request {
   std::uint64_t remote_address = 0;
   std::uint32_t progress_slot = Transport::no_slot;
   std::uint8_t rts_flags = 0;
+  std::uint8_t announced_last_byte = 0;  // receive: with flag_registered
+  std::uint32_t announced_key = 0;       // likewise
+  std::unique_ptr<RdmaTransfer> rdma;    // memory is registered for it; moves once way is rdma
 
   /// A `write` delivery, which both sides may take part in. Set when the delivery begins.
   struct Shared {

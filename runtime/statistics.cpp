@@ -34,6 +34,8 @@ const char* describe(Fallback reason) {
       return "send from a buffer that was no alias block";
     case Fallback::send_answered:
       return "send whose receiver has come";
+    case Fallback::registration_refused:
+      return "memory could not be registered";
     case Fallback::count:
       break;
   }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "runtime/config.hpp"
+
 namespace sluice {
 
 /// Why a blocked receive that was large enough was not released, or a transfer did not go the best way.
@@ -13,16 +15,17 @@ enum class Fallback : std::uint8_t {
   host_outstanding,    // the host MPI has operations in flight that need its progress
   foreign_handler,     // the application took over SIGSEGV
   call_site_never_pays,
-  not_eligible,       // the buffer cannot be an alias block
-  not_worth,          // the rest would arrive sooner than a release costs
-  guard_refused,      // mprotect failed or too many releases
-  mode_matched_only,  // SLUICE_RELEASE=matched and the message was not there
-  concurrent_calls,   // not matched yet, and other threads may be in calls (MPI_THREAD_MULTIPLE)
-  other_copy,         // the message travels a way that cannot go on behind the guard
-  write_refused,      // the sender could not map the receiver's memory file
-  read_refused,       // cross-memory attach failed
-  send_not_offered,   // a send whose buffer was no alias block when it was announced
-  send_answered,      // a send whose receiver has come: it is being copied by this process
+  not_eligible,          // the buffer cannot be an alias block
+  not_worth,             // the rest would arrive sooner than a release costs
+  guard_refused,         // mprotect failed or too many releases
+  mode_matched_only,     // SLUICE_RELEASE=matched and the message was not there
+  concurrent_calls,      // not matched yet, and other threads may be in calls (MPI_THREAD_MULTIPLE)
+  other_copy,            // the message travels a way that cannot go on behind the guard
+  write_refused,         // the sender could not map the receiver's memory file
+  read_refused,          // cross-memory attach failed
+  send_not_offered,      // a send whose buffer was no alias block when it was announced
+  send_answered,         // a send whose receiver has come: it is being copied by this process
+  registration_refused,  // memory that could not be registered with an adapter
   count
 };
 
@@ -34,10 +37,12 @@ struct EngineStatistics {
   std::uint64_t bytes_sent = 0;
   std::uint64_t receives = 0;
   std::uint64_t bytes_received = 0;
-  std::uint64_t written = 0;      // receives by single copy of the sender
-  std::uint64_t cooperative = 0;  // of these, with chunks read by the receiver
-  std::uint64_t read = 0;         // receives by single copy of the receiver
-  std::uint64_t streamed = 0;     // receives by copy-in/copy-out
+  std::uint64_t written = 0;                           // receives by single copy of the sender
+  std::uint64_t cooperative = 0;                       // of these, with chunks read by the receiver
+  std::uint64_t read = 0;                              // receives by single copy of the receiver
+  std::uint64_t streamed = 0;                          // receives by copy-in/copy-out
+  std::array<std::uint64_t, rendezvous_kinds> rdma{};  // receives over RDMA, by Rendezvous
+  std::uint64_t last_bytes_seen = 0;                   // of these, ended by a look at the last byte
   std::uint64_t released = 0;
   std::uint64_t released_unmatched = 0;
   std::uint64_t held_sends = 0;

@@ -132,6 +132,9 @@ class Transport {
   /// The helper thread has been woken: whatever only it looks after (new connections, supervision of old ones).
   virtual void attend() {}
 
+  /// This process ends the job. Peers are told, where that takes no waiting, so that they do not take it for vanished.
+  virtual void say_goodbye() {}
+
   /// First peer found to have gone without leaving the job properly; -1 when there is none. [any thread]
   [[nodiscard]] virtual Peer vanished() const = 0;
   /// Why that peer counts as gone. [any thread, once `vanished` has named one]

@@ -116,6 +116,14 @@ void Connection::flush() {
   if (staged_begin_ == staged_end_) staged_begin_ = staged_end_ = 0;
 }
 
+void Connection::say_goodbye() {
+  flush();
+  if (!is_open() || blocked_ || holds_output() || header_left_ + frame_left_ != 0) return;
+  frame::Header goodbye{};
+  frame::encode(frame::Control::goodbye, 0, goodbye);
+  if (system::send(socket_.get(), goodbye.data(), goodbye.size()) < 0) note_failure();
+}
+
 std::size_t Connection::stream(std::uint64_t subject, std::span<const std::byte> next) {
   stream_waits_ = true;
   if (!is_open() || blocked_) return 0;
@@ -242,6 +250,7 @@ bool Connection::parse(MessageSink& sink) {
     in_begin_ += frame::header_bytes + payload;
     ++counts_.messages_received;
     if (found.control == frame::Control::none) sink.on_message(peer_, found.header, bytes);
+    if (found.control == frame::Control::goodbye) heard_goodbye_ = true;
   }
   if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
   return true;

@@ -60,6 +60,8 @@ class Connection {
   std::size_t stream(std::uint64_t subject, std::span<const std::byte> next);
   /// Sends what is staged, as far as there is room in the socket.
   void flush();
+  /// Tells the peer that the end of the connection will be no fault, if that can be done at once: not within a frame.
+  void say_goodbye();
   /// Something of the engine's is still here.
   [[nodiscard]] bool holds_output() const { return staged_begin_ != staged_end_; }
   /// The socket was full: nothing goes out before it is writable, and `flush` was called.
@@ -78,6 +80,8 @@ class Connection {
 
   /// Why sending or receiving has failed: an errno value; 0 when it has not.
   [[nodiscard]] int error() const { return error_; }
+  /// The peer has said that the end of the connection will be no fault.
+  [[nodiscard]] bool heard_goodbye() const { return heard_goodbye_; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
   /// The header that `receive` has found damaged.
   [[nodiscard]] std::span<const std::byte, frame::header_bytes> damaged_header() const {
@@ -99,6 +103,7 @@ class Connection {
   Peer peer_;
   Descriptor socket_;
   int error_ = 0;
+  bool heard_goodbye_ = false;
 
   // Staged output: [staged_begin_, staged_end_) of the buffer. Made with the first message.
   std::size_t staging_bytes_;

@@ -38,7 +38,7 @@ using Header = std::array<std::byte, header_bytes>;
 /// What one transport says to the other, without the engines. No payload.
 enum class Control : std::uint8_t {
   none = 0,
-  goodbye = 1,  // this process leaves the job properly: the end of the connection that follows is no fault
+  goodbye = 1,  // this process ends the job: the end of the connection that follows is no fault
   ping = 2,     // to be answered with a pong with the same subject
   pong = 3,
 };

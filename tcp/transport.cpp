@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t few_lines = 2;
 constexpr std::uint64_t never = ~std::uint64_t{0};
 constexpr std::uint64_t millisecond_ns = 1'000'000;
+constexpr std::uint64_t second_ns = 1'000'000'000;
 
 // Tags in the helper thread's epoll set.
 constexpr std::uint64_t bell_tag = 0;
@@ -142,7 +143,10 @@ void TcpTransport::lose(Line& line, const std::string& cause) {
   line.failed = true;
   std::erase(open_, &line);
   line.connection.close();  // and thereby leaves the epoll set
-  vanish(line.peer_number, cause);
+  if (!line.connection.heard_goodbye()) return vanish(line.peer_number, cause);
+  if (static_cast<int>(parted_) >= 0) return;
+  parted_ = line.peer_number;
+  parted_at_ = now_ns();
 }
 
 void TcpTransport::vanish(Peer peer, const std::string& cause) {
@@ -152,12 +156,20 @@ void TcpTransport::vanish(Peer peer, const std::string& cause) {
   wake_helper();
 }
 
-void TcpTransport::bury_failed() {
+/// Sending has failed. What came before that is taken first: it may say why.
+void TcpTransport::bury_failed(MessageSink& sink) {
   failing_ = false;
   for (std::size_t i = open_.size(); i-- > 0;) {
     Line& line = *open_[i];
-    if (line.connection.error() != 0) lose(line, cause_of(line.connection, Connection::Arrival::end));
+    if (line.connection.error() == 0) continue;
+    while (!line.failed && serve(line, sink) != 0) {
+    }
+    lose(line, cause_of(line.connection, Connection::Arrival::end));
   }
+}
+
+void TcpTransport::say_goodbye() {
+  for (Line* line : open_) line->connection.say_goodbye();
 }
 
 void TcpTransport::supervise() {
@@ -166,6 +178,9 @@ void TcpTransport::supervise() {
     Line& line = *open_[i];
     if (!line.supervision.is_dead(line.connection.descriptor(), options_.timeout_seconds)) continue;
     lose(line, "no answer over its connection for " + std::to_string(options_.timeout_seconds) + " s, SLUICE_TCP_TIMEOUT");
+  }
+  if (static_cast<int>(parted_) >= 0 && now_ns() - parted_at_ >= options_.timeout_seconds * second_ns) {
+    vanish(parted_, "it called MPI_Abort, and nobody has ended this process since");
   }
 }
 
@@ -234,7 +249,7 @@ int TcpTransport::serve(Line& line, MessageSink& sink) {
 }
 
 int TcpTransport::poll(MessageSink& sink) {
-  if (failing_) bury_failed();
+  if (failing_) bury_failed(sink);
   int moved = rooms_.empty() ? 0 : tell_room(sink);
   const auto waits = [](const Line* line) { return line->watched_for_room; };
   if (open_.size() <= few_lines && std::none_of(open_.begin(), open_.end(), waits)) {
@@ -319,7 +334,6 @@ void TcpTransport::wake_helper() { ring(bell_); }
 void TcpTransport::attend() {
   const std::uint64_t now = now_ns();
   if (doors_rang_.exchange(false, std::memory_order_relaxed) || now >= reception_.deadline()) reception_.step();
-  if (failing_) bury_failed();
   if (now >= look_again_) supervise();
   note_deadline();
 }

@@ -89,6 +89,7 @@ class TcpTransport final : public FarTransport {
   void sleep_helper() override;
   void wake_helper() override;
   void attend() override;
+  void say_goodbye() override;
   [[nodiscard]] Peer vanished() const override { return vanished_.load(std::memory_order_acquire); }
   [[nodiscard]] const char* cause() const override { return cause_.data(); }
 
@@ -114,7 +115,7 @@ class TcpTransport final : public FarTransport {
   void watch(Line& line, int operation);
   int tell_room(MessageSink& sink);
   int serve(Line& line, MessageSink& sink);
-  void bury_failed();
+  void bury_failed(MessageSink& sink);
   void lose(Line& line, const std::string& cause);
   void vanish(Peer peer, const std::string& cause);
   void supervise();
@@ -129,6 +130,8 @@ class TcpTransport final : public FarTransport {
   std::size_t holding_ = 0;   // lines with staged output
   bool failing_ = false;      // some line has an error that nobody has looked at
   std::uint64_t connections_ = 0;
+  Peer parted_{-1};  // the first that said goodbye and is gone
+  std::uint64_t parted_at_ = 0;
   std::uint64_t look_again_ = ~std::uint64_t{0};  // when connections are supervised next
 
   Descriptor lines_epoll_;

@@ -12,14 +12,11 @@
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr CallSite here{1, "test"};
-constexpr Rank zero{0};
-constexpr Rank one{1};
-constexpr Tag tag{3};
 constexpr std::size_t room = 3'000'000;
 
 /// Ordinary private memory that may become a block.

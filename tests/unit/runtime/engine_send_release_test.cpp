@@ -15,14 +15,11 @@
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr CallSite here{1, "test"};
-constexpr Rank zero{0};
-constexpr Rank one{1};
-constexpr Tag tag{3};
 constexpr std::size_t bytes = 200'000;
 // Longer than making a block of it takes.
 constexpr std::chrono::milliseconds late{20};

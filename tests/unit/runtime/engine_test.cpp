@@ -11,14 +11,10 @@
 
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
-
-constexpr CallSite here{1, "test"};
-constexpr Rank zero{0};
-constexpr Rank one{1};
-constexpr Tag tag{3};
 
 std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
   std::vector<std::byte> data(bytes);

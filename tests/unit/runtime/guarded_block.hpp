@@ -9,9 +9,11 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <string>
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/page_guard_choice.hpp"
 #include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 
@@ -35,6 +37,20 @@ inline constexpr bool touches_look_like_races = true;
 #else
 inline constexpr bool touches_look_like_races = false;
 #endif
+
+/// Tests that both guards have to pass.
+class GuardedByEach : public testing::TestWithParam<GuardEngine> {
+ protected:
+  void SetUp() override {
+    if (touches_look_like_races && GetParam() == GuardEngine::userfaultfd) GTEST_SKIP() << "the kernel's order is not seen";
+  }
+
+  AliasArena arena_{10000};
+  Waiter waiter_;
+};
+
+inline const auto both_engines = testing::Values(GuardEngine::mprotect, GuardEngine::userfaultfd);
+inline std::string name_of_engine(const testing::TestParamInfo<GuardEngine>& info) { return name_of(info.param); }
 
 /// Pages that are an alias block, all bytes zero. The mapping has one page more: a single page is not eligible.
 class Block {

@@ -11,16 +11,15 @@
 namespace sluice {
 namespace {
 
-class PageGuardSendsTest : public testing::TestWithParam<GuardEngine> {
+class PageGuardSendsTest : public GuardedByEach {
  protected:
   void SetUp() override {
-    if (touches_look_like_races && GetParam() == GuardEngine::userfaultfd) GTEST_SKIP() << "the kernel's order is not seen";
+    GuardedByEach::SetUp();
+    if (IsSkipped()) return;
     ASSERT_EQ(guard_.engine(), GetParam());
   }
   Guarded* protect_send(ByteRange buffer) { return guard_.protect(buffer, 0, KeptOut::writers); }
 
-  AliasArena arena_{10000};
-  Waiter waiter_;
   PageGuard guard_{waiter_, &arena_, GetParam()};
 };
 
@@ -136,9 +135,7 @@ TEST_P(PageGuardSendsTest, memory_that_took_the_place_of_a_send_buffer_is_left_a
   EXPECT_FALSE(accessible(block.page(1)));
 }
 
-std::string name_of_parameter(const testing::TestParamInfo<GuardEngine>& info) { return name_of(info.param); }
-INSTANTIATE_TEST_SUITE_P(engines, PageGuardSendsTest, testing::Values(GuardEngine::mprotect, GuardEngine::userfaultfd),
-                         name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(engines, PageGuardSendsTest, both_engines, name_of_engine);
 
 }  // namespace
 }  // namespace sluice

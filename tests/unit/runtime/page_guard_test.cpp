@@ -15,15 +15,7 @@
 namespace sluice {
 namespace {
 
-class PageGuardTest : public testing::TestWithParam<GuardEngine> {
- protected:
-  void SetUp() override {
-    if (touches_look_like_races && GetParam() == GuardEngine::userfaultfd) GTEST_SKIP() << "the kernel's order is not seen";
-  }
-
-  AliasArena arena_{10000};
-  Waiter waiter_;
-};
+class PageGuardTest : public GuardedByEach {};
 
 TEST_P(PageGuardTest, pages_beyond_the_completed_prefix_are_closed) {
   PageGuard guard(waiter_, &arena_, GetParam());
@@ -245,9 +237,7 @@ TEST_P(PageGuardTest, errno_survives_a_wait) {
   guard.finish(release);
 }
 
-std::string name_of_parameter(const testing::TestParamInfo<GuardEngine>& info) { return name_of(info.param); }
-INSTANTIATE_TEST_SUITE_P(engines, PageGuardTest, testing::Values(GuardEngine::mprotect, GuardEngine::userfaultfd),
-                         name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(engines, PageGuardTest, both_engines, name_of_engine);
 
 }  // namespace
 }  // namespace sluice

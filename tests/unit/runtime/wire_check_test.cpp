@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/matching.hpp"
+#include "runtime/rdma_protocol.hpp"
 
 namespace sluice {
 namespace {
@@ -166,6 +167,51 @@ TEST_F(WireCheck, a_refusal_is_of_bytes_that_the_sender_could_claim) {
   written.shared.back = 0;
   EXPECT_EQ(refusal_fault(written, 8 * chunk_bytes), nullptr);
   EXPECT_NE(refusal_fault(written, 8 * chunk_bytes + 1), nullptr);
+}
+
+TEST_F(WireCheck, an_announcement_says_one_thing_of_where_its_data_is) {
+  const ReadyToSend rts{.message_bytes = 100, .sender_address = 4096};
+  EXPECT_EQ(announcement_fault(flag_rdma | flag_registered, rts), nullptr);
+  EXPECT_EQ(announcement_fault(flag_rdma, rts), nullptr);
+  EXPECT_NE(announcement_fault(flag_registered, rts), nullptr);
+  EXPECT_NE(announcement_fault(flag_rdma | flag_registered | flag_contiguous, rts), nullptr);
+}
+
+TEST_F(WireCheck, memory_of_a_peer_lies_in_one_address_space) {
+  EXPECT_NE(announcement_fault(flag_rdma | flag_registered, {.message_bytes = 4096, .sender_address = ~std::uint64_t{0} - 4094}),
+            nullptr);
+  Request& offered = send(Expects::clearance);
+  offered.offers_rdma = true;
+  ClearToSend clear{.remote_address = ~std::uint64_t{0} - chunk_bytes, .limit = chunk_bytes, .delivery = Delivery::rdma_write};
+  EXPECT_EQ(clearance_fault(offered, clear), nullptr);
+  clear.limit = 2 * chunk_bytes;
+  EXPECT_NE(clearance_fault(offered, clear), nullptr);
+}
+
+TEST_F(WireCheck, an_adapter_writes_what_was_offered_and_once) {
+  const ClearToSend clear{.limit = 8 * chunk_bytes, .delivery = Delivery::rdma_write};
+  Request& announced = send(Expects::clearance);
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+  announced.offers_rdma = true;
+  EXPECT_EQ(clearance_fault(announced, clear), nullptr);
+  announced.way = Way::rdma;
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+  EXPECT_NE(clearance_fault(announced, {.limit = 8 * chunk_bytes, .delivery = Delivery::stream}), nullptr);
+}
+
+TEST_F(WireCheck, a_receive_over_rdma_is_ended_or_refused_by_the_sender_only_where_the_sender_writes) {
+  for (const auto* protocol :
+       {&rdma_protocols::rput(), &rdma_protocols::getcqe(), &rdma_protocols::get(), &rdma_protocols::rdrp()}) {
+    Request& moving = receive(Way::rdma);
+    moving.rdma = std::make_unique<RdmaTransfer>();
+    moving.rdma->protocol = protocol;
+    const bool written = protocol == &rdma_protocols::rput();
+    EXPECT_EQ(fits(moving, MessageKind::fin), written);
+    EXPECT_EQ(fits(moving, MessageKind::refuse), written);
+    EXPECT_FALSE(fits(moving, MessageKind::data));
+    EXPECT_EQ(refusal_fault(moving, 0), nullptr);
+    EXPECT_NE(refusal_fault(moving, 1), nullptr);
+  }
 }
 
 TEST(WireCheckMatching, source_is_the_senders_rank_in_the_group) {

@@ -12,6 +12,7 @@
 #include "tcp/system.hpp"
 #include "tests/unit/support/recording_sink.hpp"
 #include "tests/unit/support/tcp_hosts.hpp"
+#include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
@@ -187,6 +188,59 @@ TEST_F(Connected, after_leave_the_end_of_a_connection_is_no_news) {
   EXPECT_EQ(hosts[1].vanished(), Peer{-1});
 }
 
+TEST_F(Connected, peer_that_said_goodbye_has_not_vanished) {
+  hosts[0].say_goodbye();
+  hosts.transports[0].reset();
+  for (int i = 0; i < 100; ++i) {
+    hosts.attend(1);
+    hosts[1].poll(at_1);
+  }
+  EXPECT_EQ(hosts[1].vanished(), Peer{-1});
+}
+
+TEST_F(Connected, goodbye_comes_after_what_was_said_before) {
+  ASSERT_TRUE(send(hosts[0], Peer{1}, "last words"));
+  hosts[0].say_goodbye();
+  hosts.transports[0].reset();
+  ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return at_1.messages.size() == 2; }));
+  EXPECT_EQ(at_1.messages[1].payload, "last words");
+}
+
+TEST_F(Connected, goodbye_is_heard_although_sending_has_failed_before) {
+  hosts[0].say_goodbye();
+  hosts.transports[0].reset();
+  for (int i = 0; i < 3; ++i) send(hosts[1], Peer{0}, "to nobody");  // the second is answered by a reset
+  EXPECT_TRUE(hosts[1].pending());
+  for (int i = 0; i < 100; ++i) {
+    hosts.attend(1);
+    hosts[1].poll(at_1);
+  }
+  EXPECT_EQ(hosts[1].vanished(), Peer{-1});
+}
+
+TEST_F(Connected, no_goodbye_is_said_inside_a_frame) {
+  const std::vector<std::byte> much(1 << 20);
+  while (hosts[0].stream(Peer{1}, 1, much) == Connection::frame_bytes) {
+  }
+  hosts[0].say_goodbye();
+  hosts.transports[0].reset();
+  EXPECT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return hosts[1].vanished() == Peer{0}; }));
+}
+
+TEST(tcp_transport, peer_that_said_goodbye_and_whose_job_goes_on_is_an_error_after_the_timeout) {
+  TcpTransport::Options options;
+  options.timeout_seconds = 1;
+  TcpHosts hosts(2, options);
+  RecordingSink at_0;
+  RecordingSink at_1;
+  ASSERT_TRUE(send(hosts[0], Peer{1}, "hello"));
+  ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return at_1.messages.size() == 1; }));
+  hosts[0].say_goodbye();
+  hosts.transports[0].reset();
+  ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return hosts[1].vanished() == Peer{0}; }));
+  EXPECT_NE(std::string(hosts[1].cause()).find("MPI_Abort"), std::string::npos) << hosts[1].cause();
+}
+
 TEST(tcp_transport, peer_that_cannot_be_reached_is_an_error_with_address_and_cause) {
   TcpTransport::Options options;
   options.timeout_seconds = 1;
@@ -202,8 +256,6 @@ TEST(tcp_transport, peer_that_cannot_be_reached_is_an_error_with_address_and_cau
 }
 
 // --- two engines -------------------------------------------------------------------------------------------------------
-
-constexpr CallSite here{1, "test"};
 
 class Process {
  public:

@@ -1,0 +1,52 @@
+// rput: the sender writes, once the receiver has said where (CO section II; RV section 4.3, the default of MVAPICH2). Three
+// control messages.
+
+#include "runtime/engine_state.hpp"
+#include "runtime/rdma_protocol.hpp"
+
+namespace sluice {
+namespace {
+
+class Rput final : public RdmaProtocol {
+ public:
+  [[nodiscard]] Rendezvous kind() const override { return Rendezvous::rput; }
+
+  /// RV (2): the receiver answers the sender's first message.
+  void begin(Engine::State& state, Request& receive) const override {
+    const RemoteMemory here = receive.rdma->memory.remote();
+    ClearToSend clear;
+    clear.receiver_request = static_cast<std::uint64_t>(receive.id);
+    clear.remote_address = here.address;
+    clear.remote_key = here.key;
+    clear.offset = receive.offset;
+    clear.limit = receive.stop;
+    clear.delivery = Delivery::rdma_write;
+    state.send_control(receive.peer, MessageKind::cts, receive.remote_request, std::as_bytes(std::span(&clear, 1)));
+  }
+
+  /// RV (3): the sender writes ...
+  void cleared(Engine::State& state, Request& send) const override {
+    RdmaTransfer& transfer = *send.rdma;
+    transfer.direction = RdmaTransfer::Direction::write;
+    transfer.piece_bytes = transfer.adapter->largest_transfer();
+    transfer.most_outstanding = unlimited_pieces;
+    state.move_by_rdma(send, send.offset, send.limit);
+  }
+
+  /// ... and says so (4); this is behind the data in the same queue.
+  void all_posted(Engine::State& state, Request& send) const override {
+    state.send_control(send.peer, MessageKind::fin, send.remote_request);
+  }
+
+  /// RV (5): the sender has the completion of its write, and may reuse its buffer.
+  void all_complete(Engine::State& state, Request& send) const override { state.finish(&send); }
+};
+
+}  // namespace
+
+const RdmaProtocol& rdma_protocols::rput() {
+  static constexpr Rput protocol;
+  return protocol;
+}
+
+}  // namespace sluice

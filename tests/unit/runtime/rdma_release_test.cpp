@@ -1,0 +1,171 @@
+// A receiver with alias blocks that releases its receives, and a sender, joined by the model of an adapter: what comes behind the
+// guard, and when its pages open.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/registration_cache.hpp"
+#include "runtime/statistics.hpp"
+#include "tests/unit/support/model_adapter.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr CallSite here{1, "test"};
+constexpr Tag tag{3};
+constexpr std::size_t bytes = 1'000'000;
+
+std::byte value(unsigned seed, std::size_t i) { return static_cast<std::byte>((i * 7 + i / 251 + seed) & 0xff); }
+
+class RdmaRelease : public testing::TestWithParam<Rendezvous> {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the sanitizer has a thread that blocks SIGSEGV, so nothing is released";
+#endif
+  }
+  ~RdmaRelease() override { munmap(start_, room); }
+
+  Engine::Parts parts(Peer self, bool releases) {
+    Config config;
+    config.release = releases ? ReleaseMode::early : ReleaseMode::off;
+    config.rendezvous = GetParam();
+    config.rdrp_chunk = 32 * 1024;
+    return {.self = self,
+            .job_size = 2,
+            .processes_on_node = 1,
+            .transport = &network_.transport(self),
+            .arena = releases ? &arena_ : nullptr,
+            .host = {},
+            .config = config};
+  }
+
+  /// Runs `receiving` here and, beside it, a process that sends `messages` messages, message i of seed i, each when it is asked
+  /// to.
+  void run(std::size_t messages, const std::function<void(Engine&, Context&)>& receiving) {
+    Engine sender(parts(Peer{0}, false));
+    Engine receiver(parts(Peer{1}, true));
+    std::thread sending([&] {
+      Context* world = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
+      for (std::size_t message = 0; message < messages; ++message) {
+        std::vector<std::byte> data(bytes);
+        for (std::size_t i = 0; i < bytes; ++i) data[i] = value(static_cast<unsigned>(message), i);
+        while (asked_ <= message) std::this_thread::yield();
+        sender.send(*world, Rank{1}, tag, data.data(), bytes, SendMode::standard, here);
+      }
+      sender.drain();
+    });
+    receiving(receiver, *receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1}));
+    asked_ = messages;
+    receiver.settle_all();
+    receiver.drain();
+    statistics_ = receiver.statistics();
+    if (receiver.registrations()) registrations_ = receiver.registrations()->statistics();
+    sending.join();
+  }
+  /// The next message, whose sender comes once the call has returned: which is only by a release.
+  void receive(Engine& engine, Context& world) {
+    engine.receive(world, Rank{0}, tag, data_, bytes, here);
+    ++asked_;
+  }
+  [[nodiscard]] bool holds(unsigned seed) const {
+    for (std::size_t i = 0; i < bytes; ++i) {
+      if (data_[i] != value(seed, i)) return false;
+    }
+    return true;
+  }
+
+  static constexpr std::size_t room = 260 * page_bytes;
+  void* start_ = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::byte* data_ = static_cast<std::byte*>(start_) + 100;  // shares its first and last page
+  std::atomic<std::size_t> asked_{0};
+  EngineStatistics statistics_;
+  RegistrationCache::Statistics registrations_;
+  AliasArena arena_{10000};
+  ModelAdapters network_{2};
+};
+
+INSTANTIATE_TEST_SUITE_P(Protocols, RdmaRelease,
+                         testing::Values(Rendezvous::automatic, Rendezvous::rput, Rendezvous::getcqe, Rendezvous::get,
+                                         Rendezvous::rdrp),
+                         [](const auto& instance) {
+                           return instance.param == Rendezvous::automatic ? "automatic" : name_of(instance.param);
+                         });
+
+TEST_P(RdmaRelease, a_blocked_receive_returns_before_its_message_and_whoever_touches_it_waits) {
+  run(3, [&](Engine& engine, Context& world) {
+    for (unsigned message = 0; message < 3; ++message) {
+      receive(engine, world);
+      EXPECT_TRUE(holds(message)) << message;
+    }
+  });
+  EXPECT_EQ(statistics_.released, 3u);
+  EXPECT_EQ(statistics_.streamed, 0u);
+}
+
+// Whether it is released depends on what a release costs on this machine, which is measured.
+TEST_P(RdmaRelease, a_receive_whose_data_is_on_its_way_loses_nothing_by_a_release) {
+  run(2, [&](Engine& engine, Context& world) {
+    receive(engine, world);
+    EXPECT_TRUE(holds(0));  // and is a block from now on
+    engine.settle_all();
+    network_.hold_after(2 * page_bytes);
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      network_.go_on();
+    });
+    ++asked_;
+    engine.receive(world, Rank{0}, tag, data_, bytes, here);
+    EXPECT_TRUE(holds(1));
+    later.join();
+  });
+}
+
+TEST_P(RdmaRelease, what_shares_a_page_with_the_message_is_kept) {
+  run(1, [&](Engine& engine, Context& world) {
+    data_[-1] = std::byte{1};
+    data_[bytes] = std::byte{2};
+    receive(engine, world);
+    engine.settle_all();
+    EXPECT_TRUE(holds(0));
+    EXPECT_EQ(data_[-1], std::byte{1});
+    EXPECT_EQ(data_[bytes], std::byte{2});
+  });
+}
+
+TEST_P(RdmaRelease, a_buffer_that_is_used_again_is_registered_once) {
+  run(4, [&](Engine& engine, Context& world) {
+    for (unsigned message = 0; message < 4; ++message) {
+      receive(engine, world);
+      engine.settle_all();
+      EXPECT_TRUE(holds(message)) << message;
+    }
+  });
+  EXPECT_EQ(registrations_.misses, 1u);
+  EXPECT_EQ(registrations_.hits, 3u);
+}
+
+class RdmaReleaseByChunks : public RdmaRelease {};
+INSTANTIATE_TEST_SUITE_P(Rdrp, RdmaReleaseByChunks, testing::Values(Rendezvous::rdrp));
+
+TEST_P(RdmaReleaseByChunks, the_first_pages_open_while_the_last_are_still_under_guard) {
+  run(1, [&](Engine& engine, Context& world) {
+    network_.hold_after(bytes / 2);
+    receive(engine, world);
+    EXPECT_EQ(data_[5 * page_bytes], value(0, 5 * page_bytes));
+    EXPECT_TRUE(Engine::anything_released());
+    network_.go_on();
+    EXPECT_TRUE(holds(0));
+  });
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,228 @@
+// What lies between the transports of the model of an adapter: processes, what is registered, and what is on its way.
+//
+// Everything here belongs to the wire's mutex.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <random>
+
+#include "tests/unit/support/model_adapter.hpp"
+
+namespace sluice::model {
+
+using Nanoseconds = ModelWire::Nanoseconds;
+
+/// A transfer is placed in pieces of a page, or in this many if it has more pages.
+inline constexpr std::size_t most_pieces = 64;
+
+inline std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
+
+[[noreturn]] inline void wrong(const char* what) {
+  std::fprintf(stderr, "model of an adapter: %s\n", what);
+  std::abort();
+}
+
+struct Parcel {
+  Peer from{};
+  MessageHeader header;
+  std::vector<std::byte> payload;
+};
+
+struct Registered {
+  Peer owner{};
+  ByteRange bytes;
+};
+
+/// What one process exchanges with one other, in its own direction.
+struct Pair {
+  std::size_t messages = 0;   // under way
+  std::size_t transfers = 0;  // likewise
+  std::size_t reads = 0;      // of those
+  bool wants_room = false;
+  Nanoseconds last_arrival = 0;
+};
+
+struct Process {
+  std::vector<Pair> to;
+  std::deque<Parcel> inbox;
+  std::deque<std::uint64_t> completions;
+  std::vector<Peer> room_at;
+  AdapterCounts counts;
+  bool lost = false;
+
+  Attention attention = Attention::none;
+  std::condition_variable sleeper;
+  bool poked = false;
+  std::condition_variable helper;
+  bool helper_woken = false;
+};
+
+struct Transfer {
+  Peer by{};  // whoever posted it
+  Peer at{};  // and the other side
+  std::uint64_t source = 0;
+  std::uint64_t target = 0;
+  std::size_t bytes = 0;
+  std::uint32_t local_key = 0;
+  std::uint32_t remote_key = 0;
+  bool is_read = false;
+  std::uint64_t token = 0;
+};
+
+class Network {
+ public:
+  Network(std::size_t size, const AdapterKnobs& the_knobs) : knobs(the_knobs), processes(size) {
+    for (Process& process : processes) process.to.resize(size);
+  }
+
+  [[nodiscard]] std::size_t adapter_of(Peer peer) const { return index(peer) / knobs.processes_per_adapter; }
+  [[nodiscard]] Nanoseconds duration(std::size_t bytes) const {
+    return static_cast<Nanoseconds>(static_cast<double>(bytes) / knobs.bytes_per_ns);
+  }
+  [[nodiscard]] bool connected(Peer a, Peer b) const { return !processes[index(a)].lost && !processes[index(b)].lost; }
+
+  static void attend(Process& process, bool is_eager) {
+    const Attention level = process.attention;
+    if (level == Attention::none || (level == Attention::rendezvous && is_eager)) return;
+    process.attention = Attention::none;
+    if (level == Attention::sleeper) {
+      process.poked = true;
+      process.sleeper.notify_all();
+    } else {
+      process.helper_woken = true;
+      process.helper.notify_all();
+    }
+  }
+
+  void check(std::uint32_t key, Peer owner, std::uint64_t address, std::size_t bytes) const {
+    const auto found = registered.find(key);
+    if (found == registered.end()) wrong("a transfer by a key that is not registered (any more)");
+    if (found->second.owner != owner) wrong("a transfer by somebody else's key");
+    const ByteRange memory = found->second.bytes;
+    if (address < memory.begin || address > memory.end || bytes > memory.end - address)
+      wrong("a transfer beyond its registration");
+  }
+
+  void give_room(Peer to, Peer at) {
+    Process& process = processes[index(to)];
+    Pair& pair = process.to[index(at)];
+    if (!pair.wants_room) return;
+    pair.wants_room = false;
+    process.room_at.push_back(at);
+    attend(process, false);
+  }
+
+  void place(const Transfer& transfer, std::size_t begin, std::size_t end) {
+    if (!connected(transfer.by, transfer.at)) return;
+    const std::uint64_t local = transfer.is_read ? transfer.target : transfer.source;
+    const std::uint64_t remote = transfer.is_read ? transfer.source : transfer.target;
+    check(transfer.local_key, transfer.by, local + begin, end - begin);
+    check(transfer.remote_key, transfer.at, remote + begin, end - begin);
+    auto* const target = reinterpret_cast<std::byte*>(transfer.target);
+    const auto* const source = reinterpret_cast<const std::byte*>(transfer.source);
+    std::memcpy(target + begin, source + begin, end - begin - 1);
+    std::atomic_ref(target[end - 1]).store(source[end - 1], std::memory_order_release);
+    if (to_place == AdapterKnobs::unlimited) return;
+    if (to_place > end - begin) {
+      to_place -= end - begin;
+    } else {
+      to_place = AdapterKnobs::unlimited;
+      wire->hold();
+    }
+  }
+
+  /// The data leaves at `from`; when the last of it is in place.
+  Nanoseconds schedule_pieces(const Transfer& transfer, Nanoseconds from) {
+    const std::size_t most = std::max(page_bytes, (transfer.bytes / most_pieces / page_bytes + 1) * page_bytes);
+    std::vector<std::size_t> begins;
+    const std::uint64_t first_end = (transfer.target / page_bytes + 1) * page_bytes;  // pages of the target, as it may be odd
+    for (std::size_t begin = 0; begin < transfer.bytes;) {
+      begins.push_back(begin);
+      begin = begin == 0 ? std::min<std::size_t>(transfer.bytes, first_end - transfer.target) : begin + most;
+    }
+    std::vector<std::size_t> order(begins.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    if (knobs.shuffled) std::shuffle(order.begin(), order.end(), random);
+    const Nanoseconds all = duration(transfer.bytes);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::size_t piece = order[i];
+      const std::size_t end = piece + 1 < begins.size() ? begins[piece + 1] : transfer.bytes;
+      wire->at(from + knobs.latency + all * (i + 1) / order.size(),
+               [this, transfer, begin = begins[piece], end] { place(transfer, begin, end); });
+    }
+    return from + knobs.latency + all;
+  }
+
+  void complete(const Transfer& transfer) {
+    if (!connected(transfer.by, transfer.at)) return;
+    Process& by = processes[index(transfer.by)];
+    Pair& pair = by.to[index(transfer.at)];
+    --pair.transfers;
+    pair.reads -= transfer.is_read ? 1 : 0;
+    give_room(transfer.by, transfer.at);
+    if (transfer.token == 0) return;
+    ++by.counts.notifications;
+    by.completions.push_back(transfer.token);
+    attend(by, false);
+  }
+
+  bool post(const Transfer& transfer) {
+    Process& by = processes[index(transfer.by)];
+    Pair& pair = by.to[index(transfer.at)];
+    if (pair.transfers >= knobs.queue_depth) {
+      pair.wants_room = true;
+      return false;
+    }
+    if (transfer.bytes == 0 || transfer.bytes > knobs.largest_transfer) wrong("a transfer of a size that cannot be posted");
+    check(transfer.local_key, transfer.by, transfer.is_read ? transfer.target : transfer.source, transfer.bytes);
+    ++pair.transfers;
+    ++(transfer.is_read ? by.counts.reads : by.counts.writes);
+    if (transfer.is_read) {
+      by.counts.most_reads = std::max(by.counts.most_reads, ++pair.reads);
+      const Nanoseconds asked = wire->occupy(adapter_of(transfer.by), knobs.per_message) + knobs.per_message;
+      wire->at(asked + knobs.latency, [this, transfer] {
+        const Nanoseconds from = wire->occupy(adapter_of(transfer.at), duration(transfer.bytes));
+        wire->at(schedule_pieces(transfer, from) + knobs.notification, [this, transfer] { complete(transfer); });
+      });
+    } else {
+      const Nanoseconds from = wire->occupy(adapter_of(transfer.by), duration(transfer.bytes));
+      const Nanoseconds placed = schedule_pieces(transfer, from);
+      pair.last_arrival = std::max(pair.last_arrival, placed);
+      wire->at(placed + knobs.latency + knobs.notification, [this, transfer] { complete(transfer); });
+    }
+    return true;
+  }
+
+  void send(Peer from, Peer to, const MessageHeader& header, std::vector<std::byte> payload) {
+    Pair& pair = processes[index(from)].to[index(to)];
+    ++processes[index(from)].counts.messages[static_cast<std::size_t>(header.kind)];
+    ++pair.messages;
+    const Nanoseconds busy = knobs.per_message + duration(payload.size());
+    pair.last_arrival = std::max(pair.last_arrival, wire->occupy(adapter_of(from), busy) + busy + knobs.latency);
+    wire->at(pair.last_arrival, [this, to, parcel = Parcel{from, header, std::move(payload)}] {
+      Process& target = processes[index(to)];
+      if (!connected(parcel.from, to)) return;
+      target.inbox.push_back(parcel);
+      attend(target, parcel.header.kind == MessageKind::eager);
+    });
+  }
+
+  const AdapterKnobs knobs;
+  std::vector<Process> processes;
+  std::map<std::uint32_t, Registered> registered;  // by key
+  std::uint32_t last_key = 0;
+  std::mt19937 random{1};
+  ModelWire* wire = nullptr;
+  std::atomic<Peer> vanished{Peer{-1}};
+  bool helpers_may_run = true;
+  std::size_t to_place = AdapterKnobs::unlimited;  // bytes, before everything is held
+};
+
+}  // namespace sluice::model

@@ -1,0 +1,65 @@
+#include "tests/unit/support/model_wire.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+ModelWire::ModelWire(std::size_t adapters, bool by_hand, std::chrono::microseconds pace) : free_at_(adapters), pace_(pace) {
+  if (!by_hand) thread_ = std::thread([this] { run(); });
+}
+
+ModelWire::~ModelWire() {
+  {
+    const std::lock_guard lock(mutex);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void ModelWire::at(Nanoseconds due, std::function<void()> event) {
+  events_.emplace(std::pair(std::max(due, now_), ++count_), std::move(event));
+  changed_.notify_all();
+}
+
+ModelWire::Nanoseconds ModelWire::occupy(std::size_t adapter, Nanoseconds duration) {
+  const Nanoseconds begin = std::max(now_, free_at_[adapter]);
+  free_at_[adapter] = begin + duration;
+  return begin;
+}
+
+void ModelWire::go_on() {
+  const std::lock_guard lock(mutex);
+  held_ = false;
+  changed_.notify_all();
+}
+
+void ModelWire::run_next() {
+  const auto next = events_.begin();
+  now_ = next->first.first;
+  const auto event = std::move(next->second);
+  events_.erase(next);
+  event();
+}
+
+bool ModelWire::step() {
+  const std::lock_guard lock(mutex);
+  if (events_.empty()) return false;
+  run_next();
+  return true;
+}
+
+void ModelWire::run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    changed_.wait(lock, [this] { return stopping_ || (!held_ && !events_.empty()); });
+    if (stopping_) return;
+    run_next();
+    if (pace_.count() == 0) continue;
+    lock.unlock();
+    std::this_thread::sleep_for(pace_);
+    lock.lock();
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,13 @@
+// Names of the two processes of an engine test, and of the calls that they make.
+#pragma once
+
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+inline constexpr CallSite here{1, "test"};
+inline constexpr Rank zero{0};
+inline constexpr Rank one{1};
+inline constexpr Tag tag{3};
+
+}  // namespace sluice
