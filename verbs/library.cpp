@@ -51,7 +51,6 @@ VerbsLibrary load() {
   find(library, "ibv_ack_async_event", functions.ack_async_event);
   find(library, "ibv_wc_status_str", functions.wc_status_str);
   find(library, "ibv_event_type_str", functions.event_type_str);
-  find(library, "ibv_is_fork_initialized", functions.is_fork_initialized);
   find(library, "__errno_location", functions.errno_location);
   return functions;
 }

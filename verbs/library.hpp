@@ -7,7 +7,7 @@
 //   * the host MPI may use libibverbs too. Whether that one was told to keep registered pages from forked children
 //     (ibv_fork_init) is no matter of this one, which never is: alias pages and the buffers of this transport are shared
 //     mappings, which fork does not copy, and where a child must get a copy of an application page the kernel makes it at once
-//     (copy-on-fork of pinned pages, Linux 5.12 and later; `copies_on_fork`).
+//     (copy-on-fork of pinned pages, Linux 5.12 and later).
 //
 // errno of its calls is that of its own C library: `error`.
 //
@@ -51,15 +51,12 @@ struct VerbsLibrary {
   decltype(&::ibv_ack_async_event) ack_async_event = nullptr;
   decltype(&::ibv_wc_status_str) wc_status_str = nullptr;
   decltype(&::ibv_event_type_str) event_type_str = nullptr;
-  decltype(&::ibv_is_fork_initialized) is_fork_initialized = nullptr;
   int* (*errno_location)() = nullptr;
 
   /// errno after a call that failed.
   [[nodiscard]] int error() const { return *errno_location(); }
   /// 0, or an error number.
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& attributes) const;
-  /// A child of fork gets copies of registered pages.
-  [[nodiscard]] bool copies_on_fork() const { return is_fork_initialized() == IBV_FORK_UNNEEDED; }
 };
 
 }  // namespace sluice

@@ -109,8 +109,6 @@ std::optional<std::uint8_t> gid_index(std::string_view text) {
   return is_number ? std::optional(index) : std::nullopt;
 }
 
-bool is_port_name(std::string_view text) { return parse(text).has_value(); }
-
 std::string to_string(const Gid& gid) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const bool v4 = is_ipv4(gid);

@@ -57,9 +57,6 @@ struct PortChoice {
 /// The index that a good value of SLUICE_VERBS_GID names; nothing for "auto".
 [[nodiscard]] std::optional<std::uint8_t> gid_index(std::string_view text);
 
-/// "name" or "name:port" with a port from 1 to 254.
-[[nodiscard]] bool is_port_name(std::string_view text);
-
 /// "10.0.0.1", "fe80::1".
 [[nodiscard]] std::string to_string(const Gid& gid);
 

@@ -87,9 +87,11 @@ TEST(port_choice, index_of_an_address_is_a_number_or_automatic) {
 }
 
 TEST(port_choice, names_that_are_none_are_refused) {
-  EXPECT_TRUE(is_port_name("mlx5_0"));
-  EXPECT_TRUE(is_port_name("mlx5_0:1"));
-  for (const char* name : {"", ":1", "a:", "a:0", "a:x", "a:1x", "a:255", "a:-1"}) EXPECT_FALSE(is_port_name(name)) << name;
+  const std::vector<PortDescription> ports{infiniband("a", 1, 7)};
+  for (const char* name : {":1", "a:", "a:0", "a:x", "a:1x", "a:255", "a:-1"}) {
+    EXPECT_EQ(why_none(ports, name),
+              "SLUICE_VERBS_DEVICE=" + std::string(name) + ": expected a name, or a name, a colon and a port");
+  }
 }
 
 TEST(port_choice, addresses_are_shown_as_people_write_them) {
