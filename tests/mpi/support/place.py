@@ -21,9 +21,9 @@ def add_options(parser):
     parser.add_argument("--rate", help='of the links between hosts, such as "1gbit" (default: as fast as the machine)')
 
 
-def is_here(options):
-    """Whether the jobs run on this machine as it is, its network included."""
-    return options.testbed is None and options.softroce is None
+def is_one_machine(options):
+    """Whether all ranks of a job have one network, that of a machine as it is or of a guest."""
+    return options.testbed is None and options.softroce != 2
 
 
 def host_runner(options, run_job):
@@ -37,7 +37,7 @@ def job_runner(options, tally):
     if modes := [mode for mode in options.mode or () if mode in GUEST_MODES and not options.softroce]:
         tally.skips("everything", f"{' '.join(modes)} needs a verbs device: --softroce 1")
         tally.finish()
-    if is_here(options):
+    if options.testbed is None and options.softroce is None:
         yield run_job_here
         return
     try:

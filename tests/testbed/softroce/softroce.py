@@ -34,7 +34,10 @@ class SoftRoce:
     """Use from one thread, except `run` and `run_command`, which may be called by several at a time."""
 
     def __init__(self, builddir=None, guests=1, shape=None, limit=DEFAULT_LIMIT):
-        """Boots; what guests boot from is kept below `builddir` (default: build of this tree). After `limit` seconds everything in the guests ends. Raises NoGuest where there can be none, and GuestFailed."""
+        """Boots; what guests boot from is kept below `builddir` (default: build of this tree). After `limit` seconds everything in them ends.
+
+        Raises NoGuest where there can be none, GuestFailed where one does not come up.
+        """
         if not 1 <= guests <= MOST_GUESTS:
             raise ValueError(f"{guests} guests: expected 1 to {MOST_GUESTS}")
         require_tools()
