@@ -217,7 +217,7 @@ void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<
     return;
   }
   Queued message{header, {}, nullptr};
-  std::memcpy(message.control.data(), payload.data(), payload.size());
+  std::copy(payload.begin(), payload.end(), message.control.begin());
   queue.push_back(message);
   ++queued;
 }

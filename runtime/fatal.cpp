@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -11,11 +12,12 @@
 namespace sluice {
 namespace {
 
-int process_rank = -1;
+/// Written when an engine is made, read by whoever reports.
+std::atomic<int> process_rank{-1};
 
 void print(const char* format, va_list arguments) {
   char line[512];
-  int length = std::snprintf(line, sizeof line, "sluice: rank %d: ", process_rank);
+  int length = std::snprintf(line, sizeof line, "sluice: rank %d: ", process_rank.load(std::memory_order_relaxed));
   length += std::vsnprintf(line + length, sizeof line - static_cast<std::size_t>(length) - 1, format, arguments);
   length = std::min(length, static_cast<int>(sizeof line) - 2);
   line[length++] = '\n';
@@ -24,7 +26,7 @@ void print(const char* format, va_list arguments) {
 
 }  // namespace
 
-void set_process_name(int rank) { process_rank = rank; }
+void set_process_name(int rank) { process_rank.store(rank, std::memory_order_relaxed); }
 
 void end_process() {
   for (;;) syscall(SYS_exit_group, EXIT_FAILURE);  // _exit() is intercepted, and waits for what will not come

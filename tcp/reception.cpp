@@ -34,10 +34,7 @@ std::vector<Reception::Place> Reception::places_of(const TcpEndpoint& theirs, co
 }
 
 Reception::Reception(const Options& options, Listener listener, Outcomes outcomes)
-    : options_(options),
-      listener_(std::move(listener)),
-      outcomes_(std::move(outcomes)),
-      epoll_(checked(static_cast<int>(::syscall(SYS_epoll_create1, EPOLL_CLOEXEC)), "epoll_create1")) {
+    : options_(options), listener_(std::move(listener)), outcomes_(std::move(outcomes)), epoll_(system::new_epoll()) {
   for (const Descriptor& socket : listener_.sockets()) {
     checked(system::epoll_control(epoll_.get(), EPOLL_CTL_ADD, socket.get(), EPOLLIN, 0), "epoll_ctl");
   }

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/posix.hpp"
+
 namespace sluice::system {
 
 inline int socket(int family, int type) { return static_cast<int>(::syscall(SYS_socket, family, type, 0)); }
@@ -54,6 +56,10 @@ inline ssize_t receive(int fd, iovec* pieces, std::size_t count) {
   return ::syscall(SYS_recvmsg, fd, &message, MSG_DONTWAIT);
 }
 
+/// Throws std::system_error.
+inline Descriptor new_epoll() {
+  return Descriptor(checked(static_cast<int>(::syscall(SYS_epoll_create1, EPOLL_CLOEXEC)), "epoll_create1"));
+}
 inline int epoll_control(int epoll, int operation, int fd, std::uint32_t events, std::uint64_t tag) {
   epoll_event event{};
   event.events = events;

@@ -1,7 +1,6 @@
 #include "tcp/transport.hpp"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,32 +15,12 @@ namespace {
 
 /// With so many connections, reading each in vain is as cheap as asking which of them has something (0.2 µs each).
 constexpr std::size_t few_lines = 2;
-constexpr std::uint64_t never = ~std::uint64_t{0};
-constexpr std::uint64_t millisecond_ns = 1'000'000;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
 // Tags in the helper thread's epoll set.
 constexpr std::uint64_t bell_tag = 0;
 constexpr std::uint64_t doors_tag = 1;
 constexpr std::uint64_t lines_tag = 2;
-
-Descriptor new_epoll() {
-  return Descriptor(checked(static_cast<int>(::syscall(SYS_epoll_create1, EPOLL_CLOEXEC)), "epoll_create1"));
-}
-
-Descriptor new_bell() {
-  return Descriptor(checked(static_cast<int>(::syscall(SYS_eventfd2, 0, EFD_NONBLOCK | EFD_CLOEXEC)), "eventfd"));
-}
-
-void ring(const Descriptor& bell) {
-  const std::uint64_t one = 1;
-  ::syscall(SYS_write, bell.get(), &one, sizeof one);
-}
-
-void silence(const Descriptor& bell) {
-  std::uint64_t times = 0;
-  ::syscall(SYS_read, bell.get(), &times, sizeof times);
-}
 
 std::string cause_of(const Connection& connection, Connection::Arrival arrival) {
   if (arrival == Connection::Arrival::damaged) {
@@ -62,10 +41,8 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
       endpoints_(std::move(endpoints)),
       on_this_host_(std::move(on_this_host)),
       lines_(endpoints_.size()),
-      lines_epoll_(new_epoll()),
-      helper_epoll_(new_epoll()),
-      bell_(new_bell()),
-      poke_(new_bell()),
+      lines_epoll_(system::new_epoll()),
+      helper_epoll_(system::new_epoll()),
       reception_(
           {.self = options.self,
            .ranks = static_cast<std::uint32_t>(endpoints_.size()),
@@ -78,7 +55,7 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
   const auto add = [this](int descriptor, std::uint32_t events, std::uint64_t tag) {
     checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
   };
-  add(bell_.get(), EPOLLIN, bell_tag);
+  add(bell_.descriptor(), EPOLLIN, bell_tag);
   add(reception_.descriptor(), EPOLLIN, doors_tag);
   add(lines_epoll_.get(), EPOLLONESHOT, lines_tag);
 }
@@ -285,51 +262,34 @@ void TcpTransport::set_attention(Attention level) {
 void TcpTransport::sleep(std::chrono::microseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
-  std::array<pollfd, 2> files{{{lines_epoll_.get(), POLLIN, 0}, {poke_.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> files{{{lines_epoll_.get(), POLLIN, 0}, {poke_.descriptor(), POLLIN, 0}}};
   ::syscall(SYS_ppoll, files.data(), files.size(), &timeout, nullptr, 0);
 }
 
 void TcpTransport::poke() {
   poked_ = true;
-  ring(poke_);
+  poke_.ring();
 }
 
 void TcpTransport::forget_pokes() {
-  if (poked_) silence(poke_);
+  if (poked_) poke_.silence();
   poked_ = false;
 }
 
-void TcpTransport::note_deadline() { deadline_.store(std::min(reception_.deadline(), look_again_), std::memory_order_relaxed); }
-
-int TcpTransport::helper_patience() const {
-  constexpr std::uint64_t longest_ms = 3'600'000;
-  const std::uint64_t deadline = deadline_.load(std::memory_order_relaxed);
-  const std::uint64_t now = now_ns();
-  if (deadline == never) return -1;
-  return deadline <= now ? 0 : static_cast<int>(std::min((deadline - now) / millisecond_ns + 1, longest_ms));
-}
+void TcpTransport::note_deadline() { attend_at(std::min(reception_.deadline(), look_again_)); }
 
 bool TcpTransport::take_helper_events() {
   std::array<epoll_event, 3> events{};
   const int count = system::epoll_wait(helper_epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
-    if (tag == bell_tag) silence(bell_);
+    if (tag == bell_tag) bell_.silence();
     if (tag == doors_tag) doors_rang_.store(true, std::memory_order_relaxed);
   }
   return count > 0 || helper_patience() == 0;
 }
 
-void TcpTransport::sleep_helper() {
-  pollfd file{helper_epoll_.get(), POLLIN, 0};
-  do {
-    const int patience = helper_patience();
-    timespec timeout{patience / 1000, patience % 1000 * static_cast<long>(millisecond_ns)};
-    ::syscall(SYS_ppoll, &file, 1, patience < 0 ? nullptr : &timeout, nullptr, 0);
-  } while (!take_helper_events());
-}
-
-void TcpTransport::wake_helper() { ring(bell_); }
+void TcpTransport::wake_helper() { bell_.ring(); }
 
 void TcpTransport::attend() {
   const std::uint64_t now = now_ns();

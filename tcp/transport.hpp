@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "runtime/far_transport.hpp"
+#include "tcp/bell.hpp"
 #include "tcp/connection.hpp"
 #include "tcp/reception.hpp"
 #include "tcp/supervision.hpp"
@@ -55,7 +56,6 @@ class TcpTransport final : public FarTransport {
   [[nodiscard]] Statistics statistics() const;
 
   [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
-  [[nodiscard]] int helper_patience() const override;
   bool take_helper_events() override;
 
   [[nodiscard]] std::size_t max_payload() const override { return Connection::most_payload; }
@@ -68,25 +68,11 @@ class TcpTransport final : public FarTransport {
   int poll(MessageSink& sink) override;
   [[nodiscard]] bool pending() const override { return !rooms_.empty() || failing_; }
 
-  [[nodiscard]] bool can_write(Peer) const override { return false; }
-  [[nodiscard]] bool can_read_blocks(Peer) const override { return false; }
-  [[nodiscard]] bool can_read(Peer) const override { return false; }
-  bool write(Peer, std::uint64_t, std::span<const std::byte>) override { return false; }
-  bool read_block(Peer, std::uint64_t, std::span<std::byte>) override { return false; }
-  std::size_t read(Peer, std::uint64_t, std::span<std::byte>) override { return 0; }
-  std::uint32_t open_progress_slot() override { return no_slot; }
-  void close_progress_slot(std::uint32_t) override {}
-  [[nodiscard]] std::uint64_t progress(std::uint32_t) const override { return 0; }
-  void report_progress(Peer, std::uint32_t, std::uint64_t) override {}
-  std::atomic<std::uint64_t>& claims(std::uint32_t) override { return no_claims_; }
-  std::atomic<std::uint64_t>* claims_at(Peer, std::uint32_t) override { return nullptr; }
-
   void flush_alerts() override {}
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override;
   void poke() override;
   void forget_pokes() override;
-  void sleep_helper() override;
   void wake_helper() override;
   void attend() override;
   void say_goodbye() override;
@@ -136,17 +122,15 @@ class TcpTransport final : public FarTransport {
 
   Descriptor lines_epoll_;
   Descriptor helper_epoll_;
-  Descriptor bell_;
-  Descriptor poke_;
+  Bell bell_;
+  Bell poke_;
   Reception reception_;
   bool armed_ = false;
   bool poked_ = false;
   std::atomic<bool> doors_rang_{false};
-  std::atomic<std::uint64_t> deadline_{~std::uint64_t{0}};  // of attend, for the helper thread to wake by itself
   std::atomic<bool> leaving_{false};
   std::atomic<Peer> vanished_{Peer{-1}};
   std::array<char, 256> cause_{};
-  std::atomic<std::uint64_t> no_claims_{0};
 };
 
 }  // namespace sluice

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "runtime/far_transport.hpp"
+#include "tcp/bell.hpp"
 #include "tcp/reception.hpp"
 #include "verbs/endpoint.hpp"
 #include "verbs/queues.hpp"
@@ -78,7 +79,6 @@ class VerbsTransport final : public FarTransport, public Rdma {
   [[nodiscard]] const std::string& description() const { return device_.description(); }
 
   [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
-  [[nodiscard]] int helper_patience() const override;
   bool take_helper_events() override;
 
   [[nodiscard]] std::size_t max_payload() const override { return verbs_slot::most_payload; }
@@ -86,19 +86,6 @@ class VerbsTransport final : public FarTransport, public Rdma {
   void commit(Peer to, const MessageHeader& header) override;
   int poll(MessageSink& sink) override;
   [[nodiscard]] bool pending() const override;
-
-  [[nodiscard]] bool can_write(Peer) const override { return false; }
-  [[nodiscard]] bool can_read_blocks(Peer) const override { return false; }
-  [[nodiscard]] bool can_read(Peer) const override { return false; }
-  bool write(Peer, std::uint64_t, std::span<const std::byte>) override { return false; }
-  bool read_block(Peer, std::uint64_t, std::span<std::byte>) override { return false; }
-  std::size_t read(Peer, std::uint64_t, std::span<std::byte>) override { return 0; }
-  std::uint32_t open_progress_slot() override { return no_slot; }
-  void close_progress_slot(std::uint32_t) override {}
-  [[nodiscard]] std::uint64_t progress(std::uint32_t) const override { return 0; }
-  void report_progress(Peer, std::uint32_t, std::uint64_t) override {}
-  std::atomic<std::uint64_t>& claims(std::uint32_t) override { return no_claims_; }
-  std::atomic<std::uint64_t>* claims_at(Peer, std::uint32_t) override { return nullptr; }
 
   [[nodiscard]] Rdma* rdma(Peer) override { return this; }
   bool register_memory(ByteRange bytes, Registration& registration) override;
@@ -114,7 +101,6 @@ class VerbsTransport final : public FarTransport, public Rdma {
   void sleep(std::chrono::microseconds limit) override;
   void poke() override;
   void forget_pokes() override;
-  void sleep_helper() override;
   void wake_helper() override;
   void attend() override;
   [[nodiscard]] Peer vanished() const override { return vanished_.load(std::memory_order_acquire); }
@@ -170,20 +156,18 @@ class VerbsTransport final : public FarTransport, public Rdma {
   Statistics counts_;
 
   Descriptor helper_epoll_;
-  Descriptor bell_;
-  Descriptor poke_;
+  Bell bell_;
+  Bell poke_;
   Reception reception_;
   bool queue_armed_ = false;  // or its event has come and was not taken
   bool helper_armed_ = false;
   bool poked_ = false;
-  std::vector<Peer> rang_;                                  // sockets that the helper thread was woken for; its own
-  bool adapter_rang_ = false;                               // the helper thread's own
-  bool doors_rang_ = false;                                 // likewise
-  std::atomic<std::uint64_t> deadline_{~std::uint64_t{0}};  // of attend, for the helper thread to wake by itself
+  std::vector<Peer> rang_;     // sockets that the helper thread was woken for; its own
+  bool adapter_rang_ = false;  // the helper thread's own
+  bool doors_rang_ = false;    // likewise
   std::atomic<bool> leaving_{false};
   std::atomic<Peer> vanished_{Peer{-1}};
   std::array<char, 256> cause_{};
-  std::atomic<std::uint64_t> no_claims_{0};
 };
 
 }  // namespace sluice

@@ -1,7 +1,5 @@
 // Connections: how they begin and end (verbs/endpoint.hpp has the table).
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -13,17 +11,6 @@
 #include "verbs/watch_tags.hpp"
 
 namespace sluice {
-namespace {
-
-Descriptor new_epoll() {
-  return Descriptor(checked(static_cast<int>(::syscall(SYS_epoll_create1, EPOLL_CLOEXEC)), "epoll_create1"));
-}
-
-Descriptor new_bell() {
-  return Descriptor(checked(static_cast<int>(::syscall(SYS_eventfd2, 0, EFD_NONBLOCK | EFD_CLOEXEC)), "eventfd"));
-}
-
-}  // namespace
 
 VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueues> queues, Listener listener, Job job)
     : options_(options),
@@ -31,9 +18,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
       device_(queues_->device()),
       job_(std::move(job)),
       endpoints_(job_.addresses.size()),
-      helper_epoll_(new_epoll()),
-      bell_(new_bell()),
-      poke_(new_bell()),
+      helper_epoll_(system::new_epoll()),
       reception_(
           {.self = options.self,
            .ranks = static_cast<std::uint32_t>(job_.addresses.size()),
@@ -46,7 +31,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
   const auto add = [this](int descriptor, std::uint32_t events, std::uint64_t tag) {
     checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
   };
-  add(bell_.get(), EPOLLIN, watch_tags::bell);
+  add(bell_.descriptor(), EPOLLIN, watch_tags::bell);
   add(reception_.descriptor(), EPOLLIN, watch_tags::doors);
   add(queues_->channel()->fd, EPOLLONESHOT, watch_tags::channel);
   add(device_.context()->async_fd, EPOLLIN, watch_tags::adapter);

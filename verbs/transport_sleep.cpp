@@ -1,7 +1,6 @@
 // Sleeping and being woken, and the helper thread.
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 
@@ -11,22 +10,6 @@
 #include "verbs/watch_tags.hpp"
 
 namespace sluice {
-namespace {
-
-constexpr std::uint64_t never = ~std::uint64_t{0};
-constexpr long millisecond_ns = 1'000'000;
-
-void ring(const Descriptor& bell) {
-  const std::uint64_t one = 1;
-  ::syscall(SYS_write, bell.get(), &one, sizeof one);
-}
-
-void silence(const Descriptor& bell) {
-  std::uint64_t times = 0;
-  ::syscall(SYS_read, bell.get(), &times, sizeof times);
-}
-
-}  // namespace
 
 void VerbsTransport::set_attention(Attention level) {
   const bool wanted = level != Attention::none;
@@ -50,36 +33,28 @@ void VerbsTransport::set_attention(Attention level) {
 void VerbsTransport::sleep(std::chrono::microseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
-  std::array<pollfd, 2> files{{{queues_->channel()->fd, POLLIN, 0}, {poke_.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> files{{{queues_->channel()->fd, POLLIN, 0}, {poke_.descriptor(), POLLIN, 0}}};
   ::syscall(SYS_ppoll, files.data(), files.size(), &timeout, nullptr, 0);
 }
 
 void VerbsTransport::poke() {
   poked_ = true;
-  ring(poke_);
+  poke_.ring();
 }
 
 void VerbsTransport::forget_pokes() {
-  if (poked_) silence(poke_);
+  if (poked_) poke_.silence();
   poked_ = false;
 }
 
-void VerbsTransport::note_deadline() { deadline_.store(reception_.deadline(), std::memory_order_relaxed); }
-
-int VerbsTransport::helper_patience() const {
-  constexpr std::uint64_t longest_ms = 3'600'000;
-  const std::uint64_t deadline = deadline_.load(std::memory_order_relaxed);
-  const std::uint64_t now = now_ns();
-  if (deadline == never) return -1;
-  return deadline <= now ? 0 : static_cast<int>(std::min((deadline - now) / millisecond_ns + 1, longest_ms));
-}
+void VerbsTransport::note_deadline() { attend_at(reception_.deadline()); }
 
 bool VerbsTransport::take_helper_events() {
   std::array<epoll_event, 16> events{};
   const int count = system::epoll_wait(helper_epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
-    if (tag == watch_tags::bell) silence(bell_);
+    if (tag == watch_tags::bell) bell_.silence();
     if (tag == watch_tags::doors) doors_rang_ = true;
     if (tag == watch_tags::adapter) adapter_rang_ = true;
     if (tag >= watch_tags::first_peer) rang_.push_back(Peer{static_cast<std::int32_t>(tag - watch_tags::first_peer)});
@@ -87,16 +62,7 @@ bool VerbsTransport::take_helper_events() {
   return count > 0 || helper_patience() == 0;
 }
 
-void VerbsTransport::sleep_helper() {
-  pollfd file{helper_epoll_.get(), POLLIN, 0};
-  do {
-    const int patience = helper_patience();
-    const timespec timeout{patience / 1000, patience % 1000 * millisecond_ns};
-    ::syscall(SYS_ppoll, &file, 1, patience < 0 ? nullptr : &timeout, nullptr, 0);
-  } while (!take_helper_events());
-}
-
-void VerbsTransport::wake_helper() { ring(bell_); }
+void VerbsTransport::wake_helper() { bell_.ring(); }
 
 void VerbsTransport::attend() {
   if (std::exchange(doors_rang_, false) || now_ns() >= reception_.deadline()) reception_.step();

@@ -21,12 +21,6 @@
 namespace sluice {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool allocator_is_glibc = false;  // sanitizers bring their own
-#else
-constexpr bool allocator_is_glibc = true;
-#endif
-
 constexpr std::size_t plenty_of_mappings = 10000;
 constexpr std::size_t large = std::size_t{64} << 20;
 

@@ -9,6 +9,12 @@
 
 namespace sluice {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool allocator_is_glibc = false;  // sanitizers bring their own
+#else
+inline constexpr bool allocator_is_glibc = true;
+#endif
+
 /// An anonymous private mapping, every byte set.
 class Memory {
  public:

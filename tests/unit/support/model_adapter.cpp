@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <stdexcept>
 
+#include "runtime/remote_transport.hpp"
 #include "tests/unit/support/model_network.hpp"
 
 namespace sluice {
@@ -18,7 +19,7 @@ struct ModelAdapters::Shared : model::Network {
   using Network::Network;
 };
 
-class ModelTransport final : public Transport, public Rdma {
+class ModelTransport final : public RemoteTransport, public Rdma {
  public:
   ModelTransport(ModelAdapters::Shared& shared, Peer self) : shared_(shared), self_(self), mine_(shared.processes[index(self)]) {}
 
@@ -70,13 +71,6 @@ class ModelTransport final : public Transport, public Rdma {
     const std::lock_guard lock(shared_.wire->mutex);
     return !mine_.inbox.empty() || !mine_.completions.empty() || !mine_.room_at.empty();
   }
-
-  [[nodiscard]] bool can_write(Peer) const override { return false; }
-  [[nodiscard]] bool can_read_blocks(Peer) const override { return false; }
-  [[nodiscard]] bool can_read(Peer) const override { return false; }
-  bool write(Peer, std::uint64_t, std::span<const std::byte>) override { return false; }
-  bool read_block(Peer, std::uint64_t, std::span<std::byte>) override { return false; }
-  std::size_t read(Peer, std::uint64_t, std::span<std::byte>) override { return 0; }
 
   [[nodiscard]] Rdma* rdma(Peer) override { return this; }
 
@@ -131,12 +125,6 @@ class ModelTransport final : public Transport, public Rdma {
   [[nodiscard]] bool places_in_order() const override { return !shared_.knobs.shuffled; }
   [[nodiscard]] std::size_t largest_transfer() const override { return shared_.knobs.largest_transfer; }
 
-  std::uint32_t open_progress_slot() override { return no_slot; }
-  void close_progress_slot(std::uint32_t) override {}
-  [[nodiscard]] std::uint64_t progress(std::uint32_t) const override { return 0; }
-  void report_progress(Peer, std::uint32_t, std::uint64_t) override {}
-  std::atomic<std::uint64_t>& claims(std::uint32_t) override { wrong("there are no progress slots"); }
-  std::atomic<std::uint64_t>* claims_at(Peer, std::uint32_t) override { return nullptr; }
   void flush_alerts() override {}
 
   void set_attention(Attention level) override {
