@@ -63,7 +63,7 @@ STEPS = [
     ("documentation", 30, installation.documentation),
     ("unit", 300, lambda seconds: unit.unit_tests(builds.BUILD, seconds)),
     ("installation", 120, installation.installation),
-    ("mpi-faults", 300, faults),
+    ("mpi-faults", 400, faults),
     ("fuzz", 150, fuzzing.results),
     ("hosts-faults", 150, lambda seconds: suites.suite("faults/hosts", seconds)),
     ("unit-asan", 400, sanitized(builds.ASAN)),
