@@ -4,7 +4,7 @@ from program import Program
 
 PROGRAMS = [
     # With several threads only messages that are announced are released, and these soon arrive when both sides copy.
-    Program("threads", env={"SLUICE_RNDV": "rput"}),
+    Program("threads", env={"SLUICE_RNDV": "rput"}, busy=True),
     Program("threads_openmp"),
     Program("outstanding", busy=True),
 ]
