@@ -3,8 +3,10 @@
 from program import Program
 
 PROGRAMS = [
-    # With several threads only messages that are announced are released, and these soon arrive when both sides copy.
-    Program("threads", env={"SLUICE_RNDV": "rput"}, busy=True),
+    # With several threads only messages that are announced are released, and these soon arrive when both sides copy; with
+    # userfaultfd, whose releases cost more, also when one side does. What comes through sockets takes longer than a release costs.
+    Program("threads", env={"SLUICE_RNDV": "rput"}, guards=("mprotect",), busy=True),
+    Program("threads_over_sockets", "threads", env={"SLUICE_TRANSPORTS": "tcp"}, busy=True),
     Program("threads_openmp"),
     Program("outstanding", busy=True),
 ]
