@@ -88,6 +88,8 @@ class VerbsTransport final : public FarTransport, public Rdma {
   [[nodiscard]] bool pending() const override;
 
   [[nodiscard]] Rdma* rdma(Peer) override { return this; }
+  using RemoteTransport::read;
+  using RemoteTransport::write;
   bool register_memory(ByteRange bytes, Registration& registration) override;
   void deregister(const Registration& registration) override;
   bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
