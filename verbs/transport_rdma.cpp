@@ -33,19 +33,28 @@ void VerbsTransport::deregister(const Registration& registration) {
   device_.library().dereg_mr(static_cast<ibv_mr*>(registration.handle));
 }
 
+namespace {
+
+SendQueue::Request transfer(ibv_wr_opcode operation, std::span<const std::byte> local, std::uint32_t local_key,
+                            RemoteMemory remote, std::uint64_t token) {
+  return {.operation = operation,
+          .start = local.data(),
+          .bytes = static_cast<std::uint32_t>(local.size()),
+          .local_key = local_key,
+          .remote_address = remote.address,
+          .remote_key = remote.key,
+          .token = token};
+}
+
+}  // namespace
+
 bool VerbsTransport::write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
                            std::uint64_t token) {
   Endpoint& target = endpoint(peer);
   if (!target.may_write()) return refuse(target, Endpoint::write_room);
   ++counts_.writes;
   counts_.bytes_written += local.size();
-  post(target, {.operation = IBV_WR_RDMA_WRITE,
-                .start = local.data(),
-                .bytes = static_cast<std::uint32_t>(local.size()),
-                .local_key = local_key,
-                .remote_address = remote.address,
-                .remote_key = remote.key,
-                .token = token});
+  post(target, transfer(IBV_WR_RDMA_WRITE, local, local_key, remote, token));
   return true;
 }
 
@@ -56,13 +65,7 @@ bool VerbsTransport::read(Peer peer, std::span<std::byte> local, std::uint32_t l
   ++target.reads;
   ++counts_.reads;
   counts_.bytes_read += local.size();
-  post(target, {.operation = IBV_WR_RDMA_READ,
-                .start = local.data(),
-                .bytes = static_cast<std::uint32_t>(local.size()),
-                .local_key = local_key,
-                .remote_address = remote.address,
-                .remote_key = remote.key,
-                .token = token});
+  post(target, transfer(IBV_WR_RDMA_READ, local, local_key, remote, token));
   return true;
 }
 
