@@ -1,0 +1,226 @@
+// What a trace tells: the kinds of records, the members that each uses, and the words that numbers stand for.
+//
+// `kinds` and `words` are written into every trace (EntryType::kind, EntryType::word), so that a reader can print what it was not
+// built for; numbers here are never given another meaning.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace sluice::trace {
+
+enum class Kind : std::uint16_t {
+  none,
+  // calls
+  call = 1,
+  wait,
+  waiting,
+  // messages
+  post_send = 10,
+  post_receive,
+  match,
+  arrive,
+  protocol,
+  message_out,
+  message_in,
+  progress,
+  complete,
+  hold,
+  let_go,
+  set_aside,
+  // releases
+  release = 30,
+  not_released,
+  open,
+  release_end,
+  fault,
+  settle,
+  // the rest
+  fallback = 40,
+  registration,
+  migrate,
+  helper,
+  sleep,
+};
+
+enum class CallClass : std::uint16_t { carried, host };
+enum class WaitEnd : std::uint16_t { complete, released, aside, incomplete };  // incomplete: of a wait for any of several
+/// How a message's data travels.
+enum class Protocol : std::uint16_t { eager, rput, rget, coop, stream, getcqe, get, rdrp, putnr, put };
+/// Why that way.
+enum class Reason : std::uint16_t {
+  none,
+  asked_for,
+  small,
+  brought_along,
+  only_way,
+  both_copy,
+  receiver_waits,
+  sender_copies,
+  not_registered,
+  one_read,
+  many_chunks,
+  refused,
+};
+enum class Outcome : std::uint16_t { success, truncated, cancelled };
+enum class Held : std::uint16_t { send, transfer, acknowledgement };
+enum class SettleCause : std::uint16_t { host_call, operation, allocator, output, count, fork, finalize };
+enum class RegistrationEvent : std::uint16_t { hit, made, evicted, retried, refused, invalidated };
+
+// Sets of bits.
+inline constexpr std::uint16_t post_synchronous = 1, post_buffered = 2, post_blocking = 4, post_gaps = 8, post_at_once = 16;
+inline constexpr std::uint16_t match_rendezvous = 1, match_unexpected = 2, match_truncated = 4, match_released = 8;
+inline constexpr std::uint16_t release_send = 1, release_unmatched = 2, release_touched = 4, release_at_once = 8;
+
+struct Word {
+  std::string_view list;
+  std::uint32_t value;
+  std::string_view word;
+};
+
+/// Those of `fallback` and `eligibility` are the runtime's own (statistics.hpp, alias_arena.hpp); the writer adds them.
+inline constexpr std::array words{
+    Word{"call", 0, "carried"},
+    Word{"call", 1, "host"},
+    Word{"ended", 0, "complete"},
+    Word{"ended", 1, "released"},
+    Word{"ended", 2, "set aside"},
+    Word{"ended", 3, "incomplete"},
+    Word{"post", post_synchronous, "synchronous"},
+    Word{"post", post_buffered, "buffered"},
+    Word{"post", post_blocking, "blocking"},
+    Word{"post", post_gaps, "gaps"},
+    Word{"post", post_at_once, "at once"},
+    Word{"match", match_rendezvous, "rendezvous"},
+    Word{"match", match_unexpected, "unexpected"},
+    Word{"match", match_truncated, "truncated"},
+    Word{"match", match_released, "released"},
+    Word{"message", 1, "eager"},
+    Word{"message", 2, "rts"},
+    Word{"message", 3, "cts"},
+    Word{"message", 4, "refuse"},
+    Word{"message", 5, "data"},
+    Word{"message", 6, "fin"},
+    Word{"message", 7, "ack"},
+    Word{"protocol", 0, "eager"},
+    Word{"protocol", 1, "rput"},
+    Word{"protocol", 2, "rget"},
+    Word{"protocol", 3, "coop"},
+    Word{"protocol", 4, "stream"},
+    Word{"protocol", 5, "getcqe"},
+    Word{"protocol", 6, "get"},
+    Word{"protocol", 7, "rdrp"},
+    Word{"protocol", 8, "putnr"},
+    Word{"protocol", 9, "put"},
+    Word{"reason", 0, "none"},
+    Word{"reason", 1, "asked for"},
+    Word{"reason", 2, "small"},
+    Word{"reason", 3, "came with the announcement"},
+    Word{"reason", 4, "only way"},
+    Word{"reason", 5, "both sides can copy"},
+    Word{"reason", 6, "receiver waits"},
+    Word{"reason", 7, "sender can copy"},
+    Word{"reason", 8, "sender's buffer not registered"},
+    Word{"reason", 9, "one read is enough"},
+    Word{"reason", 10, "many chunks"},
+    Word{"reason", 11, "refused before"},
+    Word{"outcome", 0, "success"},
+    Word{"outcome", 1, "truncated"},
+    Word{"outcome", 2, "cancelled"},
+    Word{"held", 0, "send"},
+    Word{"held", 1, "transfer"},
+    Word{"held", 2, "acknowledgement"},
+    Word{"release", release_send, "send"},
+    Word{"release", release_unmatched, "unmatched"},
+    Word{"release", release_touched, "touched"},
+    Word{"release", release_at_once, "at once"},
+    Word{"access", 0, "read"},
+    Word{"access", 1, "write"},
+    Word{"settle", 0, "host call"},
+    Word{"settle", 1, "operation"},
+    Word{"settle", 2, "allocator"},
+    Word{"settle", 3, "output"},
+    Word{"settle", 4, "count"},
+    Word{"settle", 5, "fork"},
+    Word{"settle", 6, "finalize"},
+    Word{"registration", 0, "hit"},
+    Word{"registration", 1, "made"},
+    Word{"registration", 2, "evicted"},
+    Word{"registration", 3, "tried again"},
+    Word{"registration", 4, "refused"},
+    Word{"registration", 5, "invalidated"},
+    Word{"transporter", 0, "none"},
+    Word{"transporter", 1, "self"},
+    Word{"transporter", 2, "shmem"},
+    Word{"transporter", 3, "tcp"},
+    Word{"transporter", 4, "verbs"},
+};
+
+/// `members`: which members of a record the kind uses, beside time_ns, separated by blanks: operation, site, peer, tag, context,
+/// duration under their own names, and detail, bytes, value, extra as member:name. A name is followed by =list when the number
+/// stands for a word of that list, by |list when it is a set of bits of it, by @ when it is an address (hexadecimal).
+struct KindText {
+  Kind kind{};
+  std::string_view name;
+  std::string_view members;
+  std::string_view meaning;
+};
+
+inline constexpr std::array kinds{
+    KindText{Kind::call, "call", "site duration detail:by=call value:waited_ns extra:call",
+             "A blocking call returned. waited_ns: of its time, what Sluice waited for operations. call: its number."},
+    KindText{Kind::wait, "wait", "operation site duration detail:ended=ended extra:call",
+             "A call waited for this operation, which was not complete when it came; one record for each such operation."},
+    KindText{Kind::waiting, "waiting", "operation site duration extra:call",
+             "A wait has lasted a millisecond and goes on: what a killed program was waiting for."},
+    KindText{Kind::post_send, "post_send",
+             "operation site peer tag context detail:how|post bytes:bytes value:address@ extra:message",
+             "A send began. With `at once` it left as an eager message and was complete: no other record tells of it, but for "
+             "its call, and message is its number (see message_out)."},
+    KindText{Kind::post_receive, "post_receive", "operation site peer tag context detail:how|post bytes:capacity value:address@",
+             "A receive began; peer and tag as asked for."},
+    KindText{Kind::match, "match", "operation peer tag context detail:how|match bytes:bytes value:message",
+             "A message and a receive found each other; peer and tag are the message's. message: its number, see message_out."},
+    KindText{Kind::arrive, "arrive", "peer tag context detail:kind=message bytes:bytes value:message",
+             "A message came for which no receive was posted yet."},
+    KindText{Kind::protocol, "protocol", "operation peer detail:protocol=protocol bytes:missing extra:why=reason",
+             "How what is missing of the message is to travel, as its receiver decided."},
+    KindText{Kind::message_out, "message_out", "operation peer tag context detail:kind=message bytes:payload value:message",
+             "A message of Sluice's left for the peer, or for the queue of those that go before it. message: of an eager or rts, "
+             "the how-many-th of these from this rank to that one, from 1; otherwise 0."},
+    KindText{Kind::message_in, "message_in", "operation peer detail:kind=message bytes:payload",
+             "An answer came: cts, refuse, data, fin or ack. For eager and rts see match and arrive."},
+    KindText{Kind::progress, "progress", "operation peer bytes:in_place value:of",
+             "So many bytes are in place, or have left. The last ones are told by complete."},
+    KindText{Kind::complete, "complete", "operation site peer tag detail:outcome=outcome bytes:bytes", "The operation is over."},
+    KindText{Kind::hold, "hold", "operation peer detail:what=held",
+             "Something must not leave before the message of a released receive is known."},
+    KindText{Kind::let_go, "let_go", "operation peer duration detail:what=held", "It may leave; it was held for so long."},
+    KindText{Kind::set_aside, "set_aside", "operation peer bytes:bytes",
+             "A blocked send need wait no longer, as the rest of its message was copied."},
+    KindText{Kind::release, "release",
+             "operation site peer tag duration detail:how|release bytes:bytes value:address@ extra:pages",
+             "The buffer of an operation came under guard, and nobody need wait for it in a call any more. duration: of closing "
+             "the pages."},
+    KindText{Kind::not_released, "not_released", "operation site duration detail:why=fallback bytes:bytes",
+             "A blocked operation could have been released and was not. duration: its call had waited for so long."},
+    KindText{Kind::open, "open", "operation bytes:bytes value:address@", "These pages of a release opened, in one run."},
+    KindText{Kind::release_end, "release_end",
+             "operation site duration detail:how|release bytes:hidden_ns value:touched_after_ns extra:price_ns",
+             "A release is over. duration: how long it lasted, for which its call would have gone on waiting. hidden: until the "
+             "first touch, less what closing the pages took. touched_after_ns: 0 when nobody touched it."},
+    KindText{Kind::fault, "fault", "operation site duration detail:access=access value:address@",
+             "A thread touched a page under guard and waited. site: the instruction that touched it."},
+    KindText{Kind::settle, "settle", "operation site duration detail:cause=settle bytes:bytes value:address@",
+             "A call waited until this release was over. site: the call that forced it."},
+    KindText{Kind::fallback, "fallback", "operation peer detail:why=fallback", "A transfer could not go the way it had begun."},
+    KindText{Kind::registration, "registration", "duration detail:what=registration bytes:bytes value:address@",
+             "Memory and the adapter."},
+    KindText{Kind::migrate, "migrate", "duration detail:result=eligibility bytes:bytes value:address@",
+             "Memory was made an alias block, or could not be."},
+    KindText{Kind::helper, "helper", "duration", "The helper thread was woken, worked for so long, and sleeps again."},
+    KindText{Kind::sleep, "sleep", "duration", "A thread slept in a call."},
+};
+
+}  // namespace sluice::trace
