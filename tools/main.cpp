@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "tools/check/check.hpp"
+#include "tools/dump.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/info.hpp"
 #include "tools/reference.hpp"
+#include "tools/report/report.hpp"
 #include "tools/run.hpp"
 
 namespace {
@@ -33,6 +35,8 @@ std::vector<std::unique_ptr<sluice::Subcommand>> make_subcommands(CLI::App& app,
   made.push_back(std::make_unique<sluice::RunCommand>(app, std::move(behind_dashes)));
   made.push_back(std::make_unique<sluice::InfoCommand>(app));
   made.push_back(std::make_unique<sluice::CheckCommand>(app));
+  made.push_back(std::make_unique<sluice::DumpCommand>(app));
+  made.push_back(std::make_unique<sluice::ReportCommand>(app));
   made.push_back(std::make_unique<sluice::CompletionCommand>(app));
   made.push_back(std::make_unique<sluice::ManualOptionsCommand>(app));
   return made;

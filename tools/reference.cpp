@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <vector>
 
+#include "runtime/trace_kinds.hpp"
 #include "tools/exit_status.hpp"
 
 namespace sluice {
@@ -57,6 +59,23 @@ std::vector<const CLI::App*> shown_subcommands(const CLI::App& top) {
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
+
+/// "detail:how|post" is called "how", whatever it is made of.
+std::string shown_name(const std::string& member) {
+  const auto begin = member.find(':') == std::string::npos ? 0 : member.find(':') + 1;
+  return member.substr(begin, member.find_first_of("=|@", begin) - begin);
+}
+
+std::string kinds_as_man_page() {
+  std::string text;
+  for (const trace::KindText& kind : trace::kinds) {
+    std::istringstream members{std::string(kind.members)};
+    std::string names;
+    for (std::string member; members >> member;) names += (names.empty() ? "" : ", ") + shown_name(member);
+    text += fmt::format(".TP\n.B {}\n{}\n.br\n{}.\n", kind.name, escaped(kind.meaning), escaped(names));
+  }
+  return text;
+}
 
 std::string completion_of(const CLI::App& subcommand) {
   std::vector<std::string> words;
@@ -147,10 +166,15 @@ int CompletionCommand::execute() {
 ManualOptionsCommand::ManualOptionsCommand(CLI::App& parent)
     : Subcommand(parent, "manual-options", "Print the options of a subcommand for its manual page") {
   command().group("");
-  command().add_option("name", name_, "Subcommand")->required();
+  auto* const name = command().add_option("name", name_, "Subcommand");
+  command().add_flag("--kinds", kinds_, "The kinds of records in a trace instead")->excludes(name);
 }
 
 int ManualOptionsCommand::execute() {
+  if (kinds_) {
+    fmt::print("{}", kinds_as_man_page());
+    return exit_success;
+  }
   const auto known = command().get_parent()->get_subcommands([this](const CLI::App* app) { return app->get_name() == name_; });
   if (known.empty()) {
     fmt::print(stderr, "sluice manual-options: {} is no subcommand\n", name_);

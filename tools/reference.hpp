@@ -24,7 +24,7 @@ class CompletionCommand : public Subcommand {
   std::string shell_;
 };
 
-/// `sluice manual-options NAME`, for the build; not shown.
+/// `sluice manual-options NAME` and `sluice manual-options --kinds`, for the build; not shown.
 class ManualOptionsCommand : public Subcommand {
  public:
   explicit ManualOptionsCommand(CLI::App& parent);
@@ -32,6 +32,7 @@ class ManualOptionsCommand : public Subcommand {
 
  private:
   std::string name_;
+  bool kinds_ = false;
 };
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 
   .\\" OPTIONS NAME     the options of a subcommand
   .\\" ENVIRONMENT      the variables
+  .\\" KINDS            the kinds of records in a trace
 
 Usage: fill.py sluice page.man
 """
@@ -22,6 +23,8 @@ def main():
         for line in lines.read().splitlines():
             if found := re.fullmatch(r'\.\\" OPTIONS (\S+)', line):
                 line = output(sluice, "manual-options", found[1])
+            elif line == '.\\" KINDS':
+                line = output(sluice, "manual-options", "--kinds")
             elif line == '.\\" ENVIRONMENT':
                 line = output(sluice, "info", "--config", "--format", "man")
             print(line)

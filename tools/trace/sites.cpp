@@ -1,0 +1,42 @@
+#include "tools/trace/sites.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace sluice {
+
+namespace {
+
+/// libmpi.so.40, libmpi_mpifh.so.40, libmpi_usempif08.so.40
+bool is_of_host(const CodePlace& place) { return std::filesystem::path(place.module).filename().string().starts_with("libmpi"); }
+
+}  // namespace
+
+std::string Site::place() const { return frames.empty() ? "unknown place" : frames[program_frame].text(); }
+
+std::string Site::text() const { return call.empty() ? place() : call + " at " + place(); }
+
+const Site& Sites::at(std::uint32_t id) {
+  if (const auto known = known_.find(id); known != known_.end()) return known->second;
+  Site& site = known_[id];
+  const auto& traced = file_->table().sites();
+  const auto found = traced.find(id);
+  if (found == traced.end()) return site;
+  site.call = found->second.function;
+  const auto& modules = file_->table().modules();
+  for (const trace::Frame frame : found->second.frames) {
+    const bool is_exact = site.frames.empty() && found->second.first_is_exact;
+    const std::uint64_t address = trace::frame_address(frame) - (is_exact ? 0 : 1);
+    const auto module = modules.find(static_cast<std::uint32_t>(trace::frame_module(frame)));
+    if (module == modules.end()) {
+      site.frames.emplace_back().address = address;
+    } else {
+      site.frames.push_back(symbols_->find(module->second, address));
+    }
+  }
+  const auto outside = std::find_if_not(site.frames.begin(), site.frames.end(), is_of_host);
+  if (outside != site.frames.end()) site.program_frame = static_cast<std::size_t>(outside - site.frames.begin());
+  return site;
+}
+
+}  // namespace sluice
