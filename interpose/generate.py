@@ -21,6 +21,10 @@ CALL = re.compile(r"^([A-Z_]+)\((\w+)\)$")
 PROTOTYPE = re.compile(r"\bint\s+(MPI_\w+)\s*\(([^()]*)\)|\b(MPI_\w+)\s+(MPI_\w+)\s*\(([^()]*)\)")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 
+CALLER = "reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))"
+# Carried calls that may wait; the trace tells of each when it returns.
+BLOCKING = ("Send", "Ssend", "Rsend", "Bsend", "Recv", "Mrecv", "Sendrecv", "Sendrecv_replace", "Probe", "Mprobe", "Wait",
+            "Waitall", "Waitany", "Waitsome", "Buffer_detach")
 WITH_BODY = ("CARRIED", "ALWAYS")
 BODIES = {
     "SETTLED": "return sluice::host().{name}({arguments});",
@@ -75,6 +79,7 @@ class Call:
         return (f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)} "
                 f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
 
+<<<<<<< HEAD
     def function(self, name, body):
         return f"{self.result} {name}({', '.join(self.parameters)}) {{ {body} }}"
 
@@ -92,10 +97,27 @@ class Call:
         first = f"return sluice::host().{self.name}({passed});"
         return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', body)}",
                          f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
+=======
+    def traced(self, by, blocks):
+        """The call, for the trace, from here to its return."""
+        return (f"const sluice::trace::Call traced({CALLER}, __builtin_dwarf_cfa(), \"MPI_{self.name}\", "
+                f"sluice::trace::CallClass::{by}, {str(blocks).lower()}); ")
+
+    def carried(self):
+        passed = ", ".join(self.arguments)
+        always = self.kind == "ALWAYS"
+        number = "0" if always else "traced.site()"
+        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {number}}}"
+        body = f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
+        if always:
+            return self.entry(body)
+        aside = f"if (!sluice::engaged()) [[unlikely]] return sluice::host().{self.name}({passed}); "
+        return self.entry(aside + self.traced("carried", self.name in BLOCKING) + body)
+>>>>>>> 29f4f5a97e3c5cd68aa939fcc537cbf01d91c4ea
 
     def generated(self):
         body = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments), last=self.arguments[-1])
-        return self.entry("sluice::settle_before_host(); " + body)
+        return self.entry(self.traced("host", self.kind not in ("STARTS", "BEGINS")) + "sluice::settle_before_host(); " + body)
 
 
 def main():

@@ -62,7 +62,7 @@ void settle_stream(FILE* stream) {
 }
 
 void settle_everything() {
-  if (can_wait()) engine().settle_all();
+  if (can_wait()) engine().settle_all(trace::SettleCause::operation);
 }
 
 void hold_output() {

@@ -14,7 +14,9 @@
 #include "interpose/libc_process.hpp"
 #include "interpose/libc_signal.hpp"
 #include "interpose/summary.hpp"
+#include "interpose/trace_session.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/trace.hpp"
 #include "verbs/transport.hpp"
 
 namespace sluice {
@@ -118,12 +120,17 @@ void Session::open() {
 
 bool Session::start(std::string& why_not) {
   find_neighbours();
+  begin_trace(config_, world_comm_);
   why_not = together(world_comm_, [this] {
     arena_ = std::make_unique<AliasArena>(map_budget());
     transports_.make(*arena_);
   });
   if (why_not.empty()) why_not = together(world_comm_, [this] { make_engine(); });
-  if (!why_not.empty()) return false;
+  if (!why_not.empty()) {
+    trace::close();
+    return false;
+  }
+  describe_job_in_trace(transports_.by_rank());
   open_datatypes();
   install_fork_handlers();
   detail::engine = engine_.get();
@@ -190,6 +197,7 @@ void Session::announce_abort() {
 void Session::close() {
   if (!engaged()) return;
   engine().drain();
+  conclude_trace(session().world_comm());
   if (session().config_.summary) print_summary();
   // Nobody leaves while a peer may still want to hear of it, or to reach into its memory.
   host().Barrier(session().world_comm_);
@@ -200,6 +208,7 @@ void Session::close() {
   Session* closing = the_session;
   closing->transports_.leave();
   closing->engine_.reset();
+  trace::close();
   closing->arena_.reset();
   closing->free_communicators();
   the_session = nullptr;
@@ -208,6 +217,7 @@ void Session::close() {
 
 void Session::abandon() {
   detail::engaged.store(false, std::memory_order_relaxed);
+  trace::abandon();
   arena_->child_after_fork();
   engine_->abandon();
 }

@@ -15,6 +15,7 @@
 #include "runtime/page_guard.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
+#include "runtime/trace.hpp"
 #include "tcp/transport.hpp"
 #include "verbs/transport.hpp"
 
@@ -175,6 +176,18 @@ void print_summary() {
     if (row.value != 0 || !row.only_if_any) print(row);
   }
   print_call_sites();
+}
+
+void put_counters_into_trace() {
+  std::uint32_t position = 0;
+  for (const Row& row : collect()) {
+    if (row.value == 0 && row.only_if_any) continue;
+    trace::CounterPayload counter;
+    counter.value = row.value;
+    counter.unit = static_cast<std::uint32_t>(row.unit);
+    row.name.copy(counter.name.data(), counter.name.size() - 1);
+    trace::add_entry(trace::EntryType::counter, position++, {reinterpret_cast<const char*>(&counter), sizeof counter});
+  }
 }
 
 }  // namespace sluice

@@ -212,6 +212,19 @@ void Transports::make(const AliasArena& arena) {
   transport_ = mixed_ ? static_cast<Transport*>(mixed_.get()) : (far_ ? static_cast<Transport*>(far_) : shmem_.get());
 }
 
+std::vector<trace::Transporter> Transports::by_rank() const {
+  using trace::Transporter;
+  const Transporter far = verbs_ ? Transporter::verbs : Transporter::tcp;
+  std::vector<Transporter> carried_by(reachable_.size());
+  for (std::size_t rank = 0; rank < reachable_.size(); ++rank) {
+    if (!reachable_[rank]) continue;
+    carried_by[rank] = static_cast<int>(rank) == job_.rank  ? Transporter::self
+                       : uses_shmem_ && on_this_host_[rank] ? Transporter::shmem
+                                                            : far;
+  }
+  return carried_by;
+}
+
 bool Transports::all_reachable() const {
   return std::all_of(reachable_.begin(), reachable_.end(), [](bool reached) { return reached; });
 }

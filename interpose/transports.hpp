@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/config.hpp"
+#include "runtime/trace_kinds.hpp"
 #include "runtime/transport.hpp"
 #include "tcp/listener.hpp"
 #include "tcp/siphash.hpp"
@@ -57,6 +58,8 @@ class Transports {
   [[nodiscard]] const VerbsTransport* verbs() const { return verbs_.get(); }
   [[nodiscard]] bool reaches(int world_rank) const { return reachable_[static_cast<std::size_t>(world_rank)]; }
   [[nodiscard]] bool all_reachable() const;
+  /// What carries the messages to each rank of the world.
+  [[nodiscard]] std::vector<trace::Transporter> by_rank() const;
 
   /// This process ends, or ends the job: peers need not report it as vanished, nor it them. [any thread]
   void leave();

@@ -19,6 +19,7 @@ constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
+constexpr std::array<Choice<TraceKeep>, 2> trace_keeps{{{"oldest", TraceKeep::oldest}, {"newest", TraceKeep::newest}}};
 constexpr std::array<Choice<Rendezvous>, 7> protocols{{{"auto", Rendezvous::automatic},
                                                        {"rput", Rendezvous::rput},
                                                        {"rget", Rendezvous::rget},
@@ -42,6 +43,8 @@ constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
 constexpr std::size_t most_rdrp_outstanding = 64;
 constexpr std::size_t longest_verbs_timeout = 60;
 constexpr std::size_t largest_gid_index = 255;
+constexpr std::size_t least_trace_limit = std::size_t{1} << 20;
+constexpr std::size_t most_trace_limit = std::size_t{64} << 30;
 
 struct Described {
   std::string_view name;
@@ -208,6 +211,16 @@ std::vector<ConfigVariable> make_table() {
              {"SLUICE_VERBS_ORDERED", "0 or 1", "1",
               "Whether the adapter places the bytes of a transfer in the order of their addresses, so that the last one may be "
               "polled. 0: only its completion entry says that a transfer is complete."}),
+      free_text(&Config::trace,
+                {"SLUICE_TRACE", "a directory, made if it is missing", "",
+                 "Where every rank writes a trace of what its messages and waits were, for `sluice report` and the like "
+                 "(docs/trace-format.md). Empty: no trace."}),
+      byte_count(&Config::trace_limit, {least_trace_limit, most_trace_limit},
+                 {"SLUICE_TRACE_LIMIT", "a number of bytes from 1M to 64G", "16M",
+                  "How large the trace of a rank becomes at most; 64 bytes for each record."}),
+      one_of(&Config::trace_keep, trace_keeps,
+             {"SLUICE_TRACE_KEEP", "oldest or newest", "newest",
+              "What a trace keeps that would become larger than its limit: the oldest records, or the newest."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),

@@ -25,6 +25,7 @@ inline constexpr std::size_t rendezvous_kinds = 7;
 [[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
   return wanted > Rendezvous::coop ? Rendezvous::automatic : wanted;
 }
+enum class TraceKeep { oldest, newest };
 enum class GuardEngine { automatic, mprotect, userfaultfd };
 
 struct Config {
@@ -48,8 +49,11 @@ struct Config {
   std::string verbs_gid = "auto";                 // SLUICE_VERBS_GID=auto|<index>
   std::size_t verbs_timeout = 4;                  // SLUICE_VERBS_TIMEOUT=<seconds>
   bool verbs_ordered = true;                      // SLUICE_VERBS_ORDERED=0|1
-  int verbose = 0;                                // SLUICE_VERBOSE=0..3
-  bool summary = false;                           // SLUICE_SUMMARY=0|1
+  std::string trace;                              // SLUICE_TRACE=<directory>; empty: no trace is written
+  std::size_t trace_limit = std::size_t{16} << 20;  // SLUICE_TRACE_LIMIT=<bytes, with K, M or G>
+  TraceKeep trace_keep = TraceKeep::newest;         // SLUICE_TRACE_KEEP=oldest|newest
+  int verbose = 0;                                  // SLUICE_VERBOSE=0..3
+  bool summary = false;                             // SLUICE_SUMMARY=0|1
 };
 
 struct ConfigVariable {

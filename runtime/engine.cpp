@@ -45,7 +45,9 @@ Engine::State::State(const Parts& parts)
       eager_limit(0),
       eager_limits(usable_eager_limits(parts)),
       to_self(parts.self),
-      outgoing(parts.job_size) {
+      outgoing(parts.job_size),
+      messages_out(parts.job_size),
+      messages_in(parts.job_size) {
   set_process_name(static_cast<int>(self));
   eager_limit = *std::min_element(eager_limits.begin(), eager_limits.end());
   if (!transport) return;

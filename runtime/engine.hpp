@@ -16,6 +16,7 @@
 #include "runtime/config.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/release_policy.hpp"
+#include "runtime/trace_kinds.hpp"
 #include "runtime/transport.hpp"
 #include "runtime/types.hpp"
 
@@ -142,7 +143,7 @@ class Engine {
   /// The caller interrupted this very thread inside the engine (it is a signal handler): it must not wait for anything here.
   [[nodiscard]] static bool this_thread_is_inside();
   /// Waits until nothing is under guard any more (rules 1, 9, 11).
-  void settle_all();
+  void settle_all(trace::SettleCause cause = trace::SettleCause::host_call);
   /// Waits until these bytes can be read or written (rule 6): until no released receive overlaps them, and to write them, no
   /// released send either.
   void settle(ByteRange bytes, Access access);

@@ -21,6 +21,7 @@
 #include "runtime/chunk_claims.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/trace_events.hpp"
 #include "runtime/wire_check.hpp"
 
 namespace sluice {
@@ -76,6 +77,8 @@ void Engine::State::send_fin_of_chunks(const Request& request) {
   header.flags = flag_of_chunks;
   header.subject = request.remote_request;
   send_or_queue(request.peer, header, {});
+  if (trace::on()) [[unlikely]]
+    trace::answered(request, MessageKind::fin, 0);
 }
 
 // --- the sender --------------------------------------------------------------------------------------------------------
@@ -119,7 +122,7 @@ bool Engine::State::run_help(Lock& lock) {
   receive->copying = false;
   --busy_copies;
   if (arrived < bytes) {
-    statistics.count(Fallback::read_refused);
+    fall_back(*receive, Fallback::read_refused);
     shared.has_hole = true;
     shared.hole = begin + arrived;
   }
@@ -186,7 +189,7 @@ void Engine::State::on_fin(Request* request, std::uint8_t flags) {
 void Engine::State::on_refuse(Request* receive, std::size_t offset) {
   if (const char* fault = refusal_fault(*receive, offset)) fatal("rank %d %s", static_cast<int>(receive->peer), fault);
   if (receive->way == Request::Way::rdma) return on_refused_rdma(*receive);
-  statistics.count(Fallback::write_refused);
+  fall_back(*receive, Fallback::write_refused);
   receive->offset = offset;
   receive->shared.refused = true;
   if (receive->copying) return;  // run_help goes on from here

@@ -12,6 +12,7 @@
 
 #include "runtime/engine_state.hpp"
 #include "runtime/rdma_protocol.hpp"
+#include "runtime/trace.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice {
@@ -35,7 +36,7 @@ bool Engine::State::register_buffer(Request& request, std::size_t bytes, Rdma& a
     memory = registration_cache(adapter).acquire(ByteRange::of(address, bytes), in_block ? Backing::alias : Backing::application);
   }
   if (!memory) {
-    statistics.count(Fallback::registration_refused);
+    fall_back(request, Fallback::registration_refused);
     return false;
   }
   request.rdma = std::make_unique<RdmaTransfer>();
@@ -81,7 +82,7 @@ void Engine::State::offer_rdma(Request& send, MessageHeader& header, ReadyToSend
 void Engine::State::on_clear_to_write(Request& send, const ClearToSend& clear) {
   if (!register_buffer(send, send.bytes, *rdma_for(send.peer))) {
     const Refusal refusal{clear.offset};
-    send_control(send.peer, MessageKind::refuse, send.remote_request, std::as_bytes(std::span(&refusal, 1)));
+    answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
     return;
   }
   send.way = Request::Way::rdma;
@@ -103,6 +104,22 @@ const RdmaProtocol& Engine::State::choose_protocol(const Request& receive, const
   return prefers_rdrp(receive.limit) ? rdma_protocols::rdrp() : rdma_protocols::getcqe();
 }
 
+void Engine::State::note_rdma_choice(const Request& receive) const {
+  using trace::Protocol;
+  using trace::Reason;
+  const bool registered = (receive.rts_flags & flag_registered) != 0;
+  switch (receive.rdma->protocol->kind()) {
+    case Rendezvous::rput:
+      return note_choice(receive, Protocol::rput, registered ? Reason::sender_copies : Reason::not_registered);
+    case Rendezvous::get:
+      return note_choice(receive, Protocol::get, Reason::one_read);
+    case Rendezvous::rdrp:
+      return note_choice(receive, Protocol::rdrp, Reason::many_chunks);
+    default:
+      return note_choice(receive, Protocol::getcqe, Reason::one_read);
+  }
+}
+
 bool Engine::State::begin_rdma(Request& receive) {
   Rdma* const adapter = rdma_for(receive.peer);
   if (!adapter || (receive.rts_flags & flag_rdma) == 0 || receive.has_gaps()) return false;
@@ -113,6 +130,8 @@ bool Engine::State::begin_rdma(Request& receive) {
   transfer.protocol = &choose_protocol(receive, *adapter);
   ++statistics.rdma[static_cast<std::size_t>(transfer.protocol->kind())];
   transfer.protocol->begin(*this, receive);
+  if (trace::on()) [[unlikely]]
+    note_rdma_choice(receive);
   return true;
 }
 
@@ -125,7 +144,7 @@ void Engine::State::read_by_rdma(Request& receive, std::size_t piece_bytes, std:
 
 void Engine::State::conclude_read(Request& receive) {
   receive.offset = receive.limit;
-  send_control(receive.peer, MessageKind::fin, receive.remote_request);
+  answer(receive, MessageKind::fin);
   finish(&receive);
 }
 
@@ -208,6 +227,7 @@ void Engine::State::on_transferred(std::uint64_t token) {
   }
   Request& request = *transfer.request;
   if (!request.is_send()) request.offset = transfer.complete_up_to();
+  if (!transfer.pieces.empty()) note_progress(request);
   if (!transfer.all_posted()) {
     if (!request.work_link.linked) go_on_posting(request);
   } else if (transfer.pieces.empty()) {

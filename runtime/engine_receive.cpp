@@ -5,6 +5,7 @@
 
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/trace_events.hpp"
 #include "runtime/user_memory.hpp"
 #include "runtime/wire_check.hpp"
 
@@ -31,6 +32,8 @@ struct Arrival {
   Rank source;
   Tag tag;
   std::size_t message_bytes;
+  std::uint32_t number;     // in the trace
+  bool unexpected = false;  // it was there before the receive
 };
 
 void note_arrival(Request& receive, const Arrival& arrival) {
@@ -52,12 +55,19 @@ void note_arrival(Request& receive, const Arrival& arrival) {
 void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival, std::span<const std::byte> payload,
                   std::uint64_t acknowledge) {
   note_arrival(*receive, arrival);
+  if (trace::on()) [[unlikely]]
+    trace::matched(*receive, MessageKind::eager, arrival.number, arrival.unexpected);
   state.deliver(*receive, payload);
   if (acknowledge != 0) {
+    receive->remote_request = acknowledge;
     if (state.must_hold(receive->sequence)) {
-      state.held.push_back({Engine::State::Held::What::acknowledgement, receive->sequence, nullptr, arrival.from, acknowledge});
+      state.hold({.what = Engine::State::Held::What::acknowledgement,
+                  .operation = receive->sequence,
+                  .peer = arrival.from,
+                  .subject = acknowledge,
+                  .traced = receive->traced});
     } else {
-      state.send_control(arrival.from, MessageKind::ack, acknowledge);
+      state.answer(*receive, MessageKind::ack);
     }
   }
   state.note_match(*receive);
@@ -81,10 +91,16 @@ void accept_announcement(Engine::State& state, Request* receive, const Arrival& 
   receive->remote_address = announced.sender_address;
   receive->announced_key = announced.sender_key;
   receive->announced_last_byte = announced.last_byte;
+  if (trace::on()) [[unlikely]]
+    trace::matched(*receive, MessageKind::rts, arrival.number, arrival.unexpected);
   if (!announced.first_bytes.empty()) state.deliver(*receive, announced.first_bytes);
   state.note_match(*receive);
   if (state.must_hold(receive->sequence)) {
-    state.held.push_back({.what = Engine::State::Held::What::transfer, .operation = receive->sequence, .request = receive});
+    state.hold({.what = Engine::State::Held::What::transfer,
+                .operation = receive->sequence,
+                .request = receive,
+                .peer = receive->peer,
+                .traced = receive->traced});
   } else {
     state.begin_transfer(receive);
   }
@@ -99,12 +115,16 @@ Request* Engine::State::new_receive(Context& context, Rank from, Tag tag, CallSi
   receive->rank = from;
   receive->tag = tag;
   receive->site = site;
+  if (trace::on()) [[unlikely]]
+    receive->traced = ++traced_operations;
   ++context.operations;
   return receive;
 }
 
 void Engine::State::post(Request* receive) {
   receive->sequence = ++operations;
+  if (trace::on()) [[unlikely]]
+    trace::posted(*receive);
   if (receive->bytes > eager_limit) {
     receive->counted_large = true;
     ++large_receives;
@@ -119,7 +139,7 @@ void Engine::State::post(Request* receive) {
 
 void Engine::State::consume(Request* receive, Message* message) {
   const std::unique_ptr<Message> owner(message);
-  const Arrival arrival{message->from, message->source, message->tag, message->message_bytes};
+  const Arrival arrival{message->from, message->source, message->tag, message->message_bytes, message->number, true};
   if (message->kind == MessageKind::eager) {
     accept_eager(*this, receive, arrival, message->payload(), message->sender_request);
   } else {
@@ -143,6 +163,17 @@ Context& Engine::State::context_for(Peer from, const MessageHeader& header) {
   return context;
 }
 
+std::uint32_t Engine::State::count_message(std::vector<std::uint32_t>& messages, Peer peer) {
+  return trace::on() ? ++messages[static_cast<std::size_t>(peer)] : 0;
+}
+
+void Engine::State::keep_unexpected(Context& context, std::unique_ptr<Message> message) {
+  context.keep_unexpected(message.get());
+  if (trace::on()) [[unlikely]]
+    trace::arrived(*message);
+  static_cast<void>(message.release());
+}
+
 void Engine::State::on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
   if (header.kind == MessageKind::eager) {
     std::uint64_t acknowledge = 0;
@@ -152,8 +183,9 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
       std::memcpy(&acknowledge, payload.data() + payload.size(), sizeof acknowledge);
     }
     Context& context = context_for(from, header);
+    const std::uint32_t number = count_message(messages_in, from);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
-      accept_eager(*this, receive, {from, header.source, header.tag, payload.size()}, payload, acknowledge);
+      accept_eager(*this, receive, {from, header.source, header.tag, payload.size(), number}, payload, acknowledge);
       return;
     }
     auto message = std::make_unique<Message>();
@@ -163,8 +195,9 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     message->kind = MessageKind::eager;
     message->message_bytes = payload.size();
     message->sender_request = acknowledge;
+    message->number = number;
     message->keep(payload);
-    context.keep_unexpected(message.release());
+    keep_unexpected(context, std::move(message));
     return;
   }
   if (header.kind == MessageKind::rts) {
@@ -173,8 +206,9 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     if (first_bytes.size() > rts.message_bytes) fatal("message of rank %d is damaged: too long", static_cast<int>(from));
     if (const char* fault = announcement_fault(header.flags, rts)) damaged(from, header.kind, fault);
     Context& context = context_for(from, header);
+    const std::uint32_t number = count_message(messages_in, from);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
-      accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes},
+      accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes, number},
                           {header.flags, rts.sender_request, rts.sender_address, rts.sender_key, rts.last_byte, first_bytes});
       return;
     }
@@ -189,8 +223,9 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     message->sender_address = rts.sender_address;
     message->sender_key = rts.sender_key;
     message->last_byte = rts.last_byte;
+    message->number = number;
     message->keep(first_bytes);
-    context.keep_unexpected(message.release());
+    keep_unexpected(context, std::move(message));
     return;
   }
   on_reply(from, header, payload);
@@ -205,6 +240,8 @@ Request* Engine::State::named_request(Peer from, const MessageHeader& header) {
 
 void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
   Request* request = named_request(from, header);
+  if (trace::on()) [[unlikely]]
+    trace::answer_came(*request, header.kind, payload.size());
   switch (header.kind) {
     case MessageKind::cts:
       on_clear_to_send(request, from_wire<ClearToSend>(from, payload));
@@ -215,7 +252,11 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
     case MessageKind::data:
       if (payload.size() > request->stop - request->offset) damaged(from, header.kind, "brings more than was asked for");
       deliver(*request, payload);
-      if (request->offset == request->stop) finish(request);
+      if (request->offset == request->stop) {
+        finish(request);
+      } else {
+        note_progress(*request);
+      }
       return;
     case MessageKind::fin:
       on_fin(request, header.flags);
@@ -241,11 +282,14 @@ MessageSink::Begun Engine::State::begin(Peer from, const MessageHeader& header, 
   const std::size_t data_at = eager ? 0 : sizeof rts;
   if (header.payload_bytes - data_at > rts.message_bytes) damaged(from, header.kind, "brings more than it announces");
   context.unpost(receive);
-  note_arrival(*receive, {from, header.source, header.tag, rts.message_bytes});
+  const std::uint32_t number = count_message(messages_in, from);
+  note_arrival(*receive, {from, header.source, header.tag, rts.message_bytes, number});
   receive->matched = true;
   receive->way = Request::Way::stream;
   receive->rts_flags = header.flags;
   receive->remote_request = rts.sender_request;
+  if (trace::on()) [[unlikely]]
+    trace::matched(*receive, header.kind, number, false);
   note_match(*receive);
   const auto subject = static_cast<std::uint64_t>(receive->id);
   if (!eager) begin_transfer(receive, header.payload_bytes - data_at);
@@ -268,7 +312,11 @@ std::span<std::byte> Engine::State::place(Peer from, const MessageHeader& header
 void Engine::State::on_placed(Peer from, const MessageHeader& header, std::size_t bytes) {
   Request* receive = named_request(from, header);
   receive->offset += bytes;
-  if (receive->offset == receive->stop) finish(receive);
+  if (receive->offset == receive->stop) {
+    finish(receive);
+  } else {
+    note_progress(*receive);
+  }
 }
 
 void Engine::State::deliver(Request& receive, std::span<const std::byte> payload) {
@@ -304,6 +352,8 @@ void Engine::State::finish(Request* request) {
       buffered_bytes -= request->bytes;
     }
   }
+  if (trace::on() && !request->shadow) [[unlikely]]
+    trace::completed(*request);
   if (Context* context = request->context; --context->operations == 0 && context->retired) drop(context);
   ++epoch;
   if (request->detached) {
@@ -404,6 +454,8 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
   Request* receive = state_->new_receive(*message->context, message->source, message->tag, site);
   describe(*receive, buffer);
   receive->sequence = ++state_->operations;
+  if (trace::on()) [[unlikely]]
+    trace::posted(*receive);
   if (receive->bytes > state_->eager_limit) {
     receive->counted_large = true;
     ++state_->large_receives;

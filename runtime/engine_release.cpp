@@ -13,6 +13,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/lock_waiters.hpp"
+#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {
@@ -50,10 +51,7 @@ bool Engine::State::span_pays(const Request& receive, std::uint64_t waited_ns) c
 
 /// While the receiver has not come. Once it has, what is left to do is this process's own work, or done in a moment.
 bool Engine::State::may_release_send(const Request& send, std::uint64_t waited_ns) {
-  const auto no = [this](Fallback reason) {
-    statistics.count(reason);
-    return false;
-  };
+  const auto no = [&](Fallback reason) { return refuse_release(send, reason, waited_ns); };
   if (!config.send_release || send.mode != SendMode::standard || send.bytes < smallest_release) return false;
   if (concurrent_calls) return no(Fallback::concurrent_calls);
   if (send.way != Request::Way::undecided) return no(Fallback::send_answered);
@@ -67,10 +65,7 @@ bool Engine::State::may_release_send(const Request& send, std::uint64_t waited_n
 }
 
 bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns) {
-  const auto no = [this](Fallback reason) {
-    statistics.count(reason);
-    return false;
-  };
+  const auto no = [&](Fallback reason) { return refuse_release(receive, reason, waited_ns); };
   if (receive.is_send()) return may_release_send(receive, waited_ns);
   if (receive.bytes < smallest_release) return false;
   if (receive.has_gaps() && (receive.matched || !span_pays(receive, waited_ns))) return no(Fallback::not_contiguous);
@@ -101,14 +96,32 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
 bool Engine::State::can_be_block(const Request& receive, std::uint64_t waited_ns) {
   const ByteRange range = receive.matched ? ByteRange::of(receive.data, receive.limit) : receive.range();
   if (arena->is_live(range)) return true;
-  if (waited_ns < PageRange::covering(range).size() * migration_ns_per_page) {
-    statistics.count(Fallback::not_worth);
-    return false;
-  }
+  const bool is_early = waited_ns < PageRange::covering(range).size() * migration_ns_per_page;
+  if (is_early) return refuse_release(receive, Fallback::not_worth, waited_ns);
   held_signals::hold();
-  if (migrate(range)) return true;
-  statistics.count(Fallback::not_eligible);
+  return migrate(range) || refuse_release(receive, Fallback::not_eligible, waited_ns);
+}
+
+bool Engine::State::refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns) {
+  statistics.count(reason);
+  if (trace::on()) [[unlikely]]
+    trace::not_released(request, reason, waited_ns);
   return false;
+}
+
+/// All that are pending, for a reason that none of them is the cause of; counted once.
+void Engine::State::refuse_release(std::span<Request* const> requests, Fallback reason, std::uint64_t waited_ns) {
+  statistics.count(reason);
+  if (!trace::on()) return;
+  for (const Request* request : requests) {
+    if (request && !request->may_return()) trace::not_released(*request, reason, waited_ns);
+  }
+}
+
+void Engine::State::fall_back(const Request& request, Fallback reason) {
+  statistics.count(reason);
+  if (trace::on()) [[unlikely]]
+    trace::fell_back(request, reason);
 }
 
 bool Engine::State::migrate(ByteRange range) {
@@ -117,13 +130,17 @@ bool Engine::State::migrate(ByteRange range) {
        page = {page.end, page.end + 1}) {
     if (guard->covers(page.bytes()) && arena->first_in_place(page.bytes()).empty()) return false;
   }
-  return arena->migrate(range) == Ineligible::none;
+  const std::uint64_t started = trace::on() ? now_ns() : 0;
+  const Ineligible result = arena->migrate(range);
+  if (started != 0) [[unlikely]]
+    trace::migrated(range, static_cast<std::uint16_t>(result), now_ns() - started);
+  return result == Ineligible::none;
 }
 
 bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns) {
   if (!guard || !arena->usable()) return false;
   if (host.outstanding && host.outstanding()) {
-    statistics.count(Fallback::host_outstanding);
+    refuse_release(requests, Fallback::host_outstanding, waited_ns);
     return false;
   }
   const auto pending = [](const Request* request) { return request && !request->may_return(); };
@@ -131,7 +148,7 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     if (pending(request) && !may_release(*request, waited_ns)) return false;
   }
   if (!guard->handler_installed()) {
-    statistics.count(Fallback::foreign_handler);
+    refuse_release(requests, Fallback::foreign_handler, waited_ns);
     return false;
   }
   // A copy that another thread has under way reads or writes pages by their own address: let it come to the end of its chunk.
@@ -142,8 +159,7 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
   }
   for (Request* request : requests) {
     if (pending(request) && !(request->is_send() ? release_send(request) : release(request))) {
-      statistics.count(Fallback::guard_refused);
-      return false;
+      return refuse_release(*request, Fallback::guard_refused, waited_ns);
     }
   }
   return true;
@@ -156,10 +172,12 @@ bool Engine::State::release(Request* receive) {
   const lock_waiters::Closing closing({range.begin + receive->offset, range.end});
   if (!closing.permitted()) return false;
   held_signals::hold();
-  receive->guarded = guard->protect(range, receive->offset);
+  receive->guarded = guard->protect(range, receive->offset, KeptOut::everybody, receive->traced);
   if (!receive->guarded) return false;
   receive->released = this_thread_released = true;
   receive->released_at = now_ns();
+  if (trace::on()) [[unlikely]]
+    trace::released(*receive, range, receive->released_at - PageGuard::protected_at(*receive->guarded));
   released.push_back(receive);
   ++statistics.released;
   if (!receive->matched) {
@@ -178,12 +196,14 @@ bool Engine::State::release_send(Request* send) {
   const lock_waiters::Closing closing(range);
   if (!closing.permitted()) return false;
   held_signals::hold();
-  send->guarded = guard->protect(range, 0, KeptOut::writers);
+  send->guarded = guard->protect(range, 0, KeptOut::writers, send->traced);
   if (!send->guarded) return false;
   arena->note_send(range, true);
   send->alias = arena->alias(range.begin);
   send->released = true;
   send->released_at = now_ns();
+  if (trace::on()) [[unlikely]]
+    trace::released(*send, range, send->released_at - PageGuard::protected_at(*send->guarded));
   released.push_back(send);
   ++statistics.sends_released;
   return true;
@@ -205,6 +225,14 @@ bool Engine::State::must_hold(std::uint64_t operation) const {
   return operation > receive->release_mark;
 }
 
+void Engine::State::hold(Held item) {
+  if (trace::on()) [[unlikely]] {
+    item.since_ns = now_ns();
+    trace::held(item.traced, item.peer, static_cast<trace::Held>(item.what));
+  }
+  held.push_back(item);
+}
+
 void Engine::State::let_go() {
   // Held sends have growing numbers, so those that may go keep their order.
   for (std::size_t left = held.size(); left > 0; --left) {
@@ -214,6 +242,8 @@ void Engine::State::let_go() {
       held.push_back(item);
       continue;
     }
+    if (trace::on()) [[unlikely]]
+      trace::let_go(item.traced, item.peer, static_cast<trace::Held>(item.what), item.since_ns);
     switch (item.what) {
       case Held::What::send:
         transmit(item.request);
@@ -252,6 +282,8 @@ void Engine::State::end_release(Request& request) {
   (request.is_send() ? statistics.sends_touched_at_once : statistics.touched_at_once) += hidden <= price ? 1 : 0;
   (request.is_send() ? statistics.sends_blocked_ns : statistics.blocked_ns) += lasted;
   policy.learn(request.site, hidden, price);
+  if (trace::on()) [[unlikely]]
+    trace::release_ended(request, {lasted, hidden, touched, price});
 }
 
 void Engine::State::advance_releases() {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/engine_state.hpp"
+#include "runtime/trace_events.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice {
@@ -57,6 +58,8 @@ Request* copy_aside(Engine::State& state, Request& send) {
   shadow->data = shadow->owned.get();
   shadow->bytes = send.bytes;
   shadow->detached = true;
+  shadow->traced = send.traced;
+  shadow->told = shadow->shadow = true;
   return shadow;
 }
 
@@ -71,6 +74,8 @@ Request* Engine::State::new_send(Context& context, Rank to, Tag tag, SendMode mo
   send->peer = context.peer(to);
   send->tag = tag;
   send->site = site;
+  if (trace::on()) [[unlikely]]
+    send->traced = ++traced_operations;
   ++context.operations;
   ++pending_sends;
   return send;
@@ -95,7 +100,8 @@ bool Engine::State::send_directly(Peer to, const MessageHeader& header, std::spa
   return source && transport->send(to, header, prefix, {source, bytes});
 }
 
-bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes) {
+bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes,
+                                 CallSite site) {
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
   if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return false;
@@ -113,12 +119,17 @@ bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const
   }
   ++statistics.eager_sends;
   statistics.bytes_sent += bytes;
+  if (trace::on()) [[unlikely]]
+    trace::posted_at_once({peer, tag, context.id()}, {data, bytes}, site.number, count_message(messages_out, peer));
   return true;
 }
 
 void Engine::State::start_send(Request* send) {
   statistics.bytes_sent += send->bytes;
   ++(is_eager(*send) ? statistics.eager_sends : statistics.rendezvous_sends);
+  // What leaves at once is told of afterwards (note_departure).
+  if (trace::on() && (send->mode == SendMode::buffered || unmatched_releases != 0)) [[unlikely]]
+    trace::posted(*send);
   if (send->mode == SendMode::buffered) {
     Request* shadow = copy_aside(*this, *send);
     shadow->mode = SendMode::buffered;
@@ -137,7 +148,15 @@ void Engine::State::start_send(Request* send) {
     finish(send);
     send = shadow;
   }
-  held.push_back({.what = Held::What::send, .operation = ++operations, .request = send});
+  hold({.what = Held::What::send, .operation = ++operations, .request = send, .peer = send->peer, .traced = send->traced});
+}
+
+/// An eager message or an announcement has entered the transport, or the queue in front of it, which keeps the order.
+void Engine::State::note_departure(Request& send, MessageKind kind, std::size_t payload_bytes) {
+  if (!trace::on()) [[likely]]
+    return;
+  trace::posted(send);
+  trace::matching_message_left(send, kind, payload_bytes, count_message(messages_out, send.peer));
 }
 
 void Engine::State::transmit(Request* send) {
@@ -161,6 +180,7 @@ void Engine::State::transmit(Request* send) {
     }
     announce(*send, header, rts);
     send->expects = Request::Expects::clearance;
+    note_departure(*send, MessageKind::rts, sizeof rts);
     return;
   }
   auto& queue = outgoing[static_cast<std::size_t>(send->peer)];
@@ -169,10 +189,12 @@ void Engine::State::transmit(Request* send) {
   if (!room) {
     queue.push_back({header, {}, send});
     ++queued;
+    note_departure(*send, MessageKind::eager, header.payload_bytes);
     return;
   }
   fill_eager(*send, room);
   commit(send->peer, header);
+  note_departure(*send, MessageKind::eager, header.payload_bytes);
   eager_sent(send);
 }
 
@@ -205,6 +227,12 @@ void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subjec
   header.kind = kind;
   header.subject = subject;
   send_or_queue(to, header, payload);
+}
+
+void Engine::State::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) {
+  send_control(request.peer, kind, request.remote_request, payload);
+  if (trace::on()) [[unlikely]]
+    trace::answered(request, kind, payload.size());
 }
 
 void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<const std::byte> payload) {
@@ -246,7 +274,7 @@ void Engine::State::on_room(Peer peer) {
 void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::size_t bytes, SendMode mode, CallSite site) {
   Lock lock(state_->mutex);
   const auto* start = static_cast<const std::byte*>(data);
-  if (mode == SendMode::standard && state_->send_at_once(context, to, tag, start, bytes)) return;
+  if (mode == SendMode::standard && state_->send_at_once(context, to, tag, start, bytes, site)) return;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
@@ -273,7 +301,7 @@ void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, 
 Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site) {
   Lock lock(state_->mutex);
   if (mode == SendMode::standard && buffer.is_contiguous() &&
-      state_->send_at_once(context, to, tag, buffer.data(), buffer.bytes())) {
+      state_->send_at_once(context, to, tag, buffer.data(), buffer.bytes(), site)) {
     return nullptr;
   }
   Inside inside(*state_, lock);
@@ -291,7 +319,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
 Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes,
                             CallSite site) {
   Lock lock(state_->mutex);
-  if (state_->send_at_once(context, to, tag, copy.get(), bytes)) return nullptr;
+  if (state_->send_at_once(context, to, tag, copy.get(), bytes, site)) return nullptr;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, SendMode::standard, site);
   send->data = copy.get();

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "runtime/engine_state.hpp"
+#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {
@@ -42,6 +43,8 @@ void Engine::State::set_aside(Request& send) {
   send.aside = end;
   aside_bytes += end;
   ++statistics.sends_set_aside;
+  if (trace::on()) [[unlikely]]
+    trace::set_aside(send);
 }
 
 void Engine::State::set_aside(std::span<Request* const> requests, std::uint64_t waited_ns) {

@@ -25,8 +25,13 @@
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
 #include "runtime/statistics.hpp"
+#include "runtime/trace_kinds.hpp"
 
 namespace sluice {
+
+namespace trace {
+class Settling;
+}
 
 using Lock = std::unique_lock<EngineLock>;
 
@@ -39,9 +44,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Sends now, or as soon as causality and room permit. The request may be complete on return.
   void start_send(Request* send);
   /// The hot path: a small contiguous message with nothing in its way. False: nothing was done.
-  bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
+  bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes, CallSite site);
   void transmit(Request* send);
   void eager_sent(Request* send);
+  void note_departure(Request& send, MessageKind kind, std::size_t payload_bytes);
   [[nodiscard]] bool is_eager(const Request& send) const {
     return send.bytes <= eager_limits[static_cast<std::size_t>(send.peer)];
   }
@@ -49,6 +55,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
                      std::size_t bytes);
   void announce(const Request& send, MessageHeader header, const ReadyToSend& rts);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
+  /// To the other side's request.
+  void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {});
   void send_fin_of_chunks(const Request& request);
   void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
   std::byte* reserve(Peer to, std::size_t payload_bytes);
@@ -63,6 +71,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
   void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
   void deliver(Request& receive, std::span<const std::byte> payload);  // at receive.offset
+  static void keep_unexpected(Context& context, std::unique_ptr<Message> message);
+  /// The next number of an eager or rts message; 0 while no trace is written.
+  static std::uint32_t count_message(std::vector<std::uint32_t>& messages, Peer peer);
   Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
   std::span<std::byte> place(Peer from, const MessageHeader& header, std::size_t most) override;
   void on_placed(Peer from, const MessageHeader& header, std::size_t bytes) override;
@@ -77,6 +88,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- large messages (engine_transfer.cpp) -------------------------------------------------------------------------
   /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
   void begin_transfer(Request* receive, std::size_t coming = 0);
+  void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) const;
+  void note_rdma_choice(const Request& receive) const;
+  static void note_progress(const Request& request);
   void on_clear_to_send(Request* send, const ClearToSend& clear);
   /// Bytes of the message from `offset` on; how many.
   static std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte> target);
@@ -153,6 +167,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void wait_a_little(unsigned attempt) override;
 
   // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
+  /// Counts it, too. Always false.
+  bool refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns);
+  void refuse_release(std::span<Request* const> requests, Fallback reason, std::uint64_t waited_ns);
+  void fall_back(const Request& request, Fallback reason);
   bool try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);
   [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
   /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data
@@ -173,7 +191,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void let_go();  // what need not be held back any longer
   // ... and what waits for them (engine_settle.cpp)
   [[nodiscard]] bool released_overlaps(ByteRange bytes, Access access) const;
-  void settle(ByteRange bytes, Access access, Waiter& waiter, Lock& lock);
+  void settle(ByteRange bytes, Access access, Waiter& waiter, Lock& lock, trace::Settling& traced);
+  /// Tells the trace which releases are waited for.
+  template <class Concerned>
+  void note_settling(trace::Settling& traced, Concerned concerned) const;
   /// Data of a released receive may come at any moment, without a message that tells it.
   [[nodiscard]] bool data_is_moving() const;
 
@@ -199,7 +220,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
     Request* request = nullptr;  // send, transfer
     Peer peer{};                 // acknowledgement
     std::uint64_t subject = 0;
+    std::uint32_t traced = 0;  // the operation's number in the trace, and since when it is held
+    std::uint64_t since_ns = 0;
   };
+  void hold(Held item);
 
   /// One piece of a copy: about 10 µs, so that control messages are answered in between and pages open soon.
   static constexpr std::size_t most_chunk_bytes = 128 * 1024;
@@ -259,6 +283,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   unsigned idle_calls = 0;
 
   EngineStatistics statistics;
+  std::uint32_t traced_operations = 0;
+  std::vector<std::uint32_t> messages_out;  // eager and rts, by peer, while a trace is written
+  std::vector<std::uint32_t> messages_in;
   std::atomic<bool> stopping{false};
   std::atomic<bool> ending{false};  // the job is being ended: peers may vanish
   std::thread helper_thread;

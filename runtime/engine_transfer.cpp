@@ -22,6 +22,7 @@
 
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/trace_events.hpp"
 #include "runtime/user_memory.hpp"
 #include "runtime/wire_check.hpp"
 
@@ -68,10 +69,23 @@ bool Engine::State::can_read_from(const Request& receive) const {
   return receive.peer == self || (transport->can_read(receive.peer) && !kernel_waits_for_pages());
 }
 
+void Engine::State::note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) const {
+  if (!trace::on()) [[likely]]
+    return;
+  const bool asked = config.rendezvous != Rendezvous::automatic && name_of(config.rendezvous) == trace::name_of(protocol);
+  trace::chosen(receive, protocol, asked ? trace::Reason::asked_for : reason);
+}
+
+void Engine::State::note_progress(const Request& request) {
+  if (trace::on()) [[unlikely]]
+    trace::progressed(request);
+}
+
 void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   receive->matched = true;
   if (receive->offset + coming == receive->stop) {
-    send_control(receive->peer, MessageKind::fin, receive->remote_request);
+    answer(*receive, MessageKind::fin);
+    note_choice(*receive, trace::Protocol::stream, trace::Reason::brought_along);
     if (coming == 0) finish(receive);
     return;
   }
@@ -88,6 +102,8 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   if (receive->way == Way::undecided && readable) {
     receive->way = Way::read;
     copies.push_back(receive);
+    note_choice(*receive, trace::Protocol::rget,
+                prefers_read(*receive) ? trace::Reason::receiver_waits : trace::Reason::only_way);
     return;
   }
   if (receive->way == Way::undecided) receive->way = Way::stream;
@@ -100,7 +116,14 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   clear.progress_slot = receive->progress_slot;
   if (receive->way == Way::write) open_chunks(*receive, clear, readable);
   ++(receive->way == Way::write ? statistics.written : statistics.streamed);
-  send_control(receive->peer, MessageKind::cts, receive->remote_request, std::as_bytes(std::span(&clear, 1)));
+  answer(*receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
+  if (receive->way == Way::stream) {
+    note_choice(*receive, trace::Protocol::stream, trace::Reason::only_way);
+  } else {
+    const bool alone = receive->shared.own_part_done;
+    note_choice(*receive, alone ? trace::Protocol::rput : trace::Protocol::coop,
+                alone ? trace::Reason::sender_copies : trace::Reason::both_copy);
+  }
 }
 
 void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
@@ -174,6 +197,7 @@ bool Engine::State::push_streams() {
       if (bytes == 0) break;
       send->offset += bytes;
       moved = true;
+      if (send->offset < send->limit) note_progress(*send);
     }
     if (send->offset == send->limit) {
       streams.remove(send);
@@ -210,11 +234,12 @@ void Engine::State::write_chunk(Lock& lock, Request* send) {
   if (!written) {
     send->way = Request::Way::undecided;
     const Refusal refusal{send->offset};
-    send_control(send->peer, MessageKind::refuse, send->remote_request, std::as_bytes(std::span(&refusal, 1)));
+    answer(*send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
   } else if (all_claimed(*send)) {
     own_part_written(send);
   } else {
     copies.push_back(send);
+    note_progress(*send);
   }
 }
 
@@ -297,17 +322,18 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
   receive->copying = false;
   --busy_copies;
   if (arrived < wanted) {
-    statistics.count(Fallback::read_refused);
+    fall_back(*receive, Fallback::read_refused);
     receive->way = Request::Way::stream;
     begin_transfer(receive);
     return;
   }
   if (receive->offset < receive->stop) {
     copies.push_back(receive);
+    note_progress(*receive);
     return;
   }
   ++statistics.read;
-  send_control(receive->peer, MessageKind::fin, receive->remote_request);
+  answer(*receive, MessageKind::fin);
   finish(receive);
 }
 

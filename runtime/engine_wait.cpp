@@ -12,6 +12,8 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/trace_call.hpp"
+#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {
@@ -123,6 +125,7 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
     lock.unlock();
     {
       const held_signals::Window window;
+      const trace::Span traced(trace::Kind::sleep);
       transport ? transport->sleep(limit) : static_cast<void>(sched_yield());
     }
     lock.lock();
@@ -133,6 +136,7 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
 
 void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, CallSite site) {
   const auto open = [](const Request* request) { return request && !request->may_return(); };
+  trace::Wait traced(requests);
   Waiter waiter(*this, Waiter::Who::application);
   std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
   std::size_t first_open = 0;
@@ -142,10 +146,11 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     if (first_open == requests.size()) break;
     if (progress(lock)) continue;
     waiter.step(lock, next_try);
+    traced.lasts(waiter.waited_ns());
     if (waiter.waited_ns() < next_try || config.release == ReleaseMode::off) continue;
     next_try = 2 * waiter.waited_ns();
     if (!asked && !policy.allows(site)) {
-      statistics.count(Fallback::call_site_never_pays);
+      refuse_release(requests.subspan(first_open), Fallback::call_site_never_pays, waiter.waited_ns());
       next_try = ~std::uint64_t{0};
       continue;
     }
@@ -252,6 +257,7 @@ void Engine::wait_any(std::span<Request* const> requests) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
+  const trace::Wait traced(requests);
   const auto complete = [](const Request* request) { return request && request->complete.load(std::memory_order_relaxed); };
   while (std::none_of(requests.begin(), requests.end(), complete)) {
     if (!state_->progress(lock)) waiter.step(lock);
@@ -276,7 +282,7 @@ void Engine::Pause::step() {
 
 void Engine::prepare_fork() {
   for (;;) {
-    settle_all();
+    settle_all(trace::SettleCause::fork);
     state_->mutex.lock();
     if (state_->released.empty() && state_->busy_copies == 0) break;
     state_->mutex.unlock();
@@ -290,7 +296,7 @@ void Engine::after_fork() {
 }
 
 void Engine::drain() {
-  settle_all();
+  settle_all(trace::SettleCause::finalize);
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);

@@ -7,6 +7,7 @@
 
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
+#include "runtime/trace_call.hpp"
 
 namespace sluice {
 
@@ -17,6 +18,7 @@ void Engine::State::helper() {
     Lock lock(mutex);
     if (stopping.load(std::memory_order_relaxed)) return;
     ++statistics.helper_wakeups;
+    const trace::Span traced(trace::Kind::helper);
     transport->attend();
     check_vanished(lock);
     if (sleepers != 0) transport->poke();  // where the helper thread hears for those that sleep

@@ -33,6 +33,7 @@ class Message {
   std::uint64_t sender_address = 0;  // rts
   std::uint32_t sender_key = 0;      // rts
   std::uint8_t last_byte = 0;        // rts
+  std::uint32_t number = 0;          // in the trace
   ListLink<Message> source_link;
   ListLink<Message> arrival_link;
 

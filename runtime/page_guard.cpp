@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <mutex>
 #include <system_error>
@@ -15,6 +16,8 @@
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/page_guard_slots.hpp"
 #include "runtime/page_guard_userfaultfd.hpp"
+#include "runtime/trace_events.hpp"
+#include "runtime/trace_sites.hpp"
 
 namespace sluice {
 
@@ -35,6 +38,37 @@ struct Retry {
 [[gnu::tls_model("initial-exec")]] constinit thread_local Retry last_retry;
 
 }  // namespace
+
+/// A thread's wait for a page, with the releases that close it.
+class TracedTouch {
+ public:
+  TracedTouch(GuardedSlots& slots, const fault_signal::Fault& fault) : fault_(fault) {
+    if (!trace::on()) [[likely]]
+      return;
+    const std::uintptr_t page = fault.address / page_bytes;
+    slots.any_overlapping({page, page + 1}, [&](const Guarded& guarded) {
+      if (guarded.keeps_from(fault.access)) operations_[count_++] = guarded.operation.load(std::memory_order_relaxed);
+      return count_ == operations_.size();
+    });
+    started_ = trace::now();
+  }
+  ~TracedTouch() {
+    if (count_ == 0) [[likely]]
+      return;
+    const std::uint32_t site = fault_.instruction == 0 ? 0 : trace::site_of_touch(fault_.instruction, fault_.on_stack);
+    for (std::size_t i = 0; i < count_; ++i) {
+      trace::fault_waited(operations_[i], fault_.address, fault_.access, site, started_);
+    }
+  }
+  TracedTouch(const TracedTouch&) = delete;
+  TracedTouch& operator=(const TracedTouch&) = delete;
+
+ private:
+  const fault_signal::Fault& fault_;
+  std::array<std::uint32_t, 4> operations_{};
+  std::size_t count_ = 0;
+  std::uint64_t started_ = 0;
+};
 
 struct PageGuard::State final : fault_signal::Answerer, TouchAnswerer {
   State(FaultWaiter& fault_waiter, AliasArena* alias_arena) : waiter(fault_waiter), arena(alias_arena) {}
@@ -137,7 +171,7 @@ PageGuard::Statistics PageGuard::statistics() const {
 
 // --- closing and opening ----------------------------------------------------------------------------------------------
 
-Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed, KeptOut kept_out) {
+Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed, KeptOut kept_out, std::uint32_t operation) {
   State& state = *state_;
   const std::lock_guard lock(state.protection_lock);
   const bool for_writers = kept_out == KeptOut::writers;
@@ -153,6 +187,7 @@ Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed, KeptOut kep
   guarded->protected_at = now_ns();
   guarded->touched_after.store(0, std::memory_order_relaxed);
   guarded->kept_out.store(kept_out, std::memory_order_relaxed);
+  guarded->operation.store(operation, std::memory_order_relaxed);
   guarded->first.store(pages.begin, std::memory_order_release);
   guarded->last.store(pages.end, std::memory_order_release);
   detail::guarded_releases.fetch_add(1, std::memory_order_relaxed);
@@ -196,6 +231,8 @@ bool PageGuard::State::advance(Guarded& guarded, std::uintptr_t first) {
   if (all.empty()) return true;
   if (!(guarded.keeps_out(KeptOut::writers) ? admit_writers(all, &guarded) : open_free(all, &guarded))) return false;
   guarded.first.store(first, std::memory_order_release);
+  if (trace::on()) [[unlikely]]
+    trace::opened(guarded.operation.load(std::memory_order_relaxed), all.bytes());
   return true;
 }
 
@@ -241,6 +278,7 @@ void PageGuard::State::note_touch(std::uintptr_t page, Access access) {
 void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
   const PageRange page{fault.address / page_bytes, fault.address / page_bytes + 1};
   note_touch(page.begin, fault.access);
+  const TracedTouch traced(slots, fault);
   const std::uint64_t start = now_ns();
   std::uint64_t window = start;
   std::uint64_t now = start;

@@ -75,7 +75,8 @@ class PageGuard {
   /// Protects the pages of `buffer` that lie beyond its first `completed` bytes.
   /// nullptr when the kernel refuses or too many are protected; then nothing is protected.
   /// A page that is partly complete counts as incomplete.
-  Guarded* protect(ByteRange buffer, std::size_t completed, KeptOut kept_out = KeptOut::everybody);
+  /// `operation`: its number in the trace.
+  Guarded* protect(ByteRange buffer, std::size_t completed, KeptOut kept_out = KeptOut::everybody, std::uint32_t operation = 0);
 
   /// The first `completed` bytes of the release's buffer are in place: opens their pages. [any thread]
   void open(Guarded& guarded, std::size_t completed);

@@ -91,10 +91,12 @@ bool answered(const siginfo_t& information, const ucontext_t& interrupted) {
   Question question;
   question.fault.address = reinterpret_cast<std::uintptr_t>(information.si_addr);
   question.fault.access = (interrupted.uc_mcontext.gregs[REG_ERR] & fault_was_write) != 0 ? Access::write : Access::read;
+  question.fault.instruction = static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
   if (fault_stack::is_cramped(interrupted.uc_stack)) {
     fault_stack::run(ask, &question);
   } else {
     question.fault.mask = &interrupted.uc_sigmask;
+    question.fault.on_stack = true;
     ask(&question);
   }
   return question.answer;

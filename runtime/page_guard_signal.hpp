@@ -20,6 +20,8 @@ struct Fault {
   std::uintptr_t address = 0;
   Access access = Access::write;
   const sigset_t* mask = nullptr;  // of the interrupted thread; nullptr when no signal may be let in
+  std::uintptr_t instruction = 0;  // that touched it
+  bool on_stack = false;           // the handler runs on the interrupted stack, or on one from which it can be unwound
 };
 
 /// Answers a fault: true when the instruction is to be tried again, false when it is none of Sluice's.

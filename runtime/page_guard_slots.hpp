@@ -22,6 +22,7 @@ struct Guarded {
   std::atomic<std::uintptr_t> last{0};
   std::atomic<KeptOut> kept_out{KeptOut::everybody};  // written before `first`
   std::atomic<std::uint64_t> touched_after{0};        // written once by the first fault
+  std::atomic<std::uint32_t> operation{0};            // in the trace; written before `first`
   // The rest is written before the slot is published and while it is free.
   std::uint64_t protected_at = 0;
   ByteRange buffer;

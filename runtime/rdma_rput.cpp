@@ -21,7 +21,7 @@ class Rput final : public RdmaProtocol {
     clear.offset = receive.offset;
     clear.limit = receive.stop;
     clear.delivery = Delivery::rdma_write;
-    state.send_control(receive.peer, MessageKind::cts, receive.remote_request, std::as_bytes(std::span(&clear, 1)));
+    state.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
   }
 
   /// RV (3): the sender writes ...
@@ -34,9 +34,7 @@ class Rput final : public RdmaProtocol {
   }
 
   /// ... and says so (4); this is behind the data in the same queue.
-  void all_posted(Engine::State& state, Request& send) const override {
-    state.send_control(send.peer, MessageKind::fin, send.remote_request);
-  }
+  void all_posted(Engine::State& state, Request& send) const override { state.answer(send, MessageKind::fin); }
 
   /// RV (5): the sender has the completion of its write, and may reuse its buffer.
   void all_complete(Engine::State& state, Request& send) const override { state.finish(&send); }

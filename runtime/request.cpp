@@ -50,7 +50,7 @@ void RequestPool::reset(Request& request) {
   request.expects = Request::Expects::nothing;
   request.matched = request.truncated = request.detached = request.released = false;
   request.copying = request.counted_large = request.sender_waits = request.cancelled = request.unknown = false;
-  request.offered = request.offers_rdma = false;
+  request.offered = request.offers_rdma = request.told = request.shadow = false;
   request.aside = 0;
   request.alias = nullptr;
   request.failure = Failure::none;

@@ -90,6 +90,10 @@ class Request {
   } shared;
 
   CallSite site;
+  std::uint32_t traced = 0;  // its number in the trace
+  bool told = false;         // its post is in the trace
+  bool awaited = false;      // by a call that the trace is told of
+  bool shadow = false;       // send: a copy of one that is over for the program
   Guarded* guarded = nullptr;
   std::uint64_t released_at = 0;
   std::uint64_t release_mark = 0;  // operations numbered above began after the release

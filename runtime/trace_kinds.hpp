@@ -63,6 +63,8 @@ enum class Reason : std::uint16_t {
   many_chunks,
   refused,
 };
+/// What carries messages to a rank (EntryType::peers).
+enum class Transporter : std::uint8_t { none, self, shmem, tcp, verbs };
 enum class Outcome : std::uint16_t { success, truncated, cancelled };
 enum class Held : std::uint16_t { send, transfer, acknowledgement };
 enum class SettleCause : std::uint16_t { host_call, operation, allocator, output, count, fork, finalize };
@@ -156,6 +158,14 @@ inline constexpr std::array words{
     Word{"transporter", 3, "tcp"},
     Word{"transporter", 4, "verbs"},
 };
+
+/// The word of a protocol, which is its name in SLUICE_RNDV as well.
+constexpr std::string_view name_of(Protocol protocol) {
+  for (const Word& word : words) {
+    if (word.list == "protocol" && word.value == static_cast<std::uint32_t>(protocol)) return word.word;
+  }
+  return {};
+}
 
 /// `members`: which members of a record the kind uses, beside time_ns, separated by blanks: operation, site, peer, tag, context,
 /// duration under their own names, and detail, bytes, value, extra as member:name. A name is followed by =list when the number

@@ -25,6 +25,7 @@ inline constexpr Tag any_tag{-1};
 struct CallSite {
   std::uintptr_t return_address = 0;
   const char* function = "";  // "MPI_Recv"; a literal
+  std::uint32_t number = 0;   // in the trace; 0 while none is written
 };
 
 /// What somebody does with memory.

@@ -34,6 +34,13 @@ std::string overview(const Trace& trace, const ReportTotals& totals) {
       show_duration(all.still_waited()));
 }
 
+/// Nobody may touch the data, and yet a call may need it.
+std::string first_touch(const SiteTotals& site) {
+  if (site.released == 0) return "";
+  if (site.touched > 0) return show_duration(site.touched_after / site.touched);
+  return site.settled_by.empty() ? "never" : "by a call";
+}
+
 std::string site_table(const ReportTotals& totals, std::size_t most, const Palette& palette) {
   TextTable table({{"calls"},
                    {"bytes"},
@@ -50,8 +57,7 @@ std::string site_table(const ReportTotals& totals, std::size_t most, const Palet
   for (const SiteTotals* const site : sites) {
     if (most-- == 0) break;
     const Waiting& waiting = site->waiting;
-    const std::string touch =
-        site->released == 0 ? "" : (site->touched == 0 ? "never" : show_duration(site->touched_after / site->touched));
+    const std::string touch = first_touch(*site);
     table.add({std::to_string(std::max(site->calls, site->operations)), show_size(site->bytes),
                show_duration(waiting.would_have_blocked()), show_duration(waiting.hidden()), show_duration(waiting.waited),
                show_duration(site->for_partner), show_duration(waiting.on_pages), std::to_string(site->released), touch,

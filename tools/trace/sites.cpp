@@ -7,8 +7,12 @@ namespace sluice {
 
 namespace {
 
-/// libmpi.so.40, libmpi_mpifh.so.40, libmpi_usempif08.so.40
-bool is_of_host(const CodePlace& place) { return std::filesystem::path(place.module).filename().string().starts_with("libmpi"); }
+bool lies_in(const CodePlace& place, const char* library) {
+  return std::filesystem::path(place.module).filename().string().starts_with(library);
+}
+
+/// libmpi.so.40, libmpi_mpifh.so.40, libmpi_usempif08.so.40; and Sluice itself.
+bool is_of_a_library(const CodePlace& place) { return lies_in(place, "libmpi") || lies_in(place, "libsluice"); }
 
 }  // namespace
 
@@ -34,7 +38,10 @@ const Site& Sites::at(std::uint32_t id) {
       site.frames.push_back(symbols_->find(module->second, address));
     }
   }
-  const auto outside = std::find_if_not(site.frames.begin(), site.frames.end(), is_of_host);
+  const auto outside = std::find_if_not(site.frames.begin(), site.frames.end(), is_of_a_library);
+  // A function of the C library that Sluice stands in front of.
+  if (site.call.empty() && outside != site.frames.begin() && lies_in(site.frames.front(), "libsluice"))
+    site.call = site.frames.front().function;
   if (outside != site.frames.end()) site.program_frame = static_cast<std::size_t>(outside - site.frames.begin());
   return site;
 }

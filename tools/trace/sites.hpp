@@ -14,9 +14,9 @@
 namespace sluice {
 
 struct Site {
-  std::string call;               // "MPI_Recv"; empty for touches and calls of the C library
+  std::string call;               // "MPI_Recv", "write"; empty for touches
   std::vector<CodePlace> frames;  // innermost first
-  std::size_t program_frame = 0;  // the first one outside of the MPI library, which calls itself for Fortran
+  std::size_t program_frame = 0;  // the first one outside of the MPI library and of Sluice
 
   /// "solver.f90:212 (step)"; "unknown place" when there is no frame.
   [[nodiscard]] std::string place() const;

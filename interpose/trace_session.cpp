@@ -1,0 +1,108 @@
+#include "interpose/trace_session.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "interpose/entry.hpp"
+#include "interpose/summary.hpp"
+#include "interpose/trace_clocks.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/trace.hpp"
+
+namespace sluice {
+namespace {
+
+/// This job has a trace: some rank wants one.
+constinit bool wanted_somewhere = false;
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  host().Comm_size(comm, &size);
+  return size;
+}
+
+std::int64_t largest_in(MPI_Comm comm, std::uint64_t own) {
+  std::uint64_t largest = 0;
+  host().Allreduce(&own, &largest, 1, predefined().uint64, predefined().max, comm);
+  return static_cast<std::int64_t>(largest);
+}
+
+std::uint64_t agree_on_job_number(MPI_Comm comm) {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) number = now_ns();
+  host().Bcast(&number, 1, predefined().uint64, 0, comm);
+  return number;
+}
+
+bool was_spawned() {
+  MPI_Comm parent = predefined().comm_null;
+  host().Comm_get_parent(&parent);
+  return parent != predefined().comm_null;
+}
+
+/// Empty when all is well, and where no trace is wanted.
+std::string open_file(const Config& config, int rank, int size, std::uint64_t job) {
+  if (config.trace.empty()) return {};
+  try {
+    trace::open({.directory = config.trace,
+                 .limit_bytes = config.trace_limit,
+                 .keep = config.trace_keep == TraceKeep::oldest ? trace::Keep::oldest : trace::Keep::newest,
+                 .rank = rank,
+                 .size = size,
+                 .job = job,
+                 .spawned = was_spawned()});
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+void begin_trace(const Config& config, MPI_Comm world) {
+  wanted_somewhere = largest_in(world, config.trace.empty() ? 0 : 1) != 0;
+  if (!wanted_somewhere) return;
+  const int rank = rank_in(world);
+  const int size = size_of(world);
+  const std::string why_not = open_file(config, rank, size, agree_on_job_number(world));
+  const auto lowest = size - static_cast<int>(largest_in(world, why_not.empty() ? 0 : static_cast<std::uint64_t>(size - rank)));
+  if (lowest == rank) {
+    std::fprintf(stderr,
+                 "sluice: warning: rank %d: SLUICE_TRACE: %s; this rank, and others with the same trouble, write no trace\n",
+                 rank, why_not.c_str());
+  }
+  compare_clocks(trace::Moment::start, world);
+}
+
+void describe_job_in_trace(const std::vector<trace::Transporter>& transporters) {
+  if (!trace::on()) return;
+  for (std::size_t first = 0; first < transporters.size(); first += trace::slot_payload_bytes) {
+    const std::size_t count = std::min(trace::slot_payload_bytes, transporters.size() - first);
+    trace::add_entry(trace::EntryType::peers, static_cast<std::uint32_t>(first),
+                     {reinterpret_cast<const char*>(transporters.data()) + first, count});
+  }
+  std::uint32_t position = 0;
+  for (const ConfigVariable& variable : config_variables()) {
+    trace::add_text(trace::EntryType::configuration, position++,
+                    std::string(variable.name) + '=' + variable.show(session().config()));
+  }
+}
+
+void conclude_trace(MPI_Comm world) {
+  if (!wanted_somewhere) return;
+  compare_clocks(trace::Moment::end, world);
+  if (trace::on()) put_counters_into_trace();
+}
+
+}  // namespace sluice

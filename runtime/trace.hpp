@@ -1,0 +1,63 @@
+// The trace of this process: what the rest of the library calls. Nothing is done, for one predictable branch, while no trace is
+// written:
+//
+//     if (trace::on()) [[unlikely]] trace::write({.kind = ...});
+//
+// Design section 10; docs/trace-format.md; how it is written: trace_writer.hpp.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/trace_format.hpp"
+#include "runtime/trace_kinds.hpp"
+
+namespace sluice::trace {
+
+namespace detail {
+/// Written by open, close and abandon, on one thread; read relaxed: whoever sees it late misses records, or asks the writer in
+/// vain.
+extern std::atomic<bool> active;
+}  // namespace detail
+
+/// A trace is being written. [any thread, signal handlers]
+inline bool on() { return detail::active.load(std::memory_order_relaxed); }
+
+struct Settings {
+  std::string directory;  // made if it is missing
+  std::size_t limit_bytes = 0;
+  Keep keep = Keep::newest;
+  int rank = 0;
+  int size = 0;
+  std::uint64_t job = 0;
+  bool spawned = false;  // by another job, whose files have the usual names
+};
+
+/// Makes the file and begins. Throws std::runtime_error, which names the file and the cause. One trace at a time.
+void open(const Settings& settings);
+/// No more records after this. The file keeps what it has; nothing happens when no trace is written.
+void close(EndCause cause = EndCause::finalized);
+/// In the child of a fork: the file is the parent's.
+void abandon();
+
+/// The time, as records have it. [any thread, signal handlers]
+std::uint64_t now();
+
+/// Completes the record (time, check word) and appends it. With `since`, its duration is from there to now. [any thread, signal
+/// handlers; no lock, no allocation]
+void write(Record record, std::uint64_t since = 0);
+
+/// Puts an entry into the table. [any thread, signal handlers] False when the table is full, or no trace is written.
+bool add_entry(EntryType type, std::uint32_t id, std::span<const char> payload);
+inline bool add_text(EntryType type, std::uint32_t id, std::string_view text) {
+  return add_entry(type, id, std::span(text.data(), text.size()));
+}
+
+enum class Moment : std::uint8_t { start, end };
+void set_clock_point(Moment moment, ClockPoint point);
+
+}  // namespace sluice::trace

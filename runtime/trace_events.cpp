@@ -1,0 +1,281 @@
+#include "runtime/trace_events.hpp"
+
+#include <algorithm>
+
+#include "runtime/clock.hpp"
+#include "runtime/matching.hpp"
+#include "runtime/request.hpp"
+#include "runtime/trace_call.hpp"
+
+namespace sluice::trace {
+namespace {
+
+template <class Enumeration>
+std::uint16_t small(Enumeration value) {
+  return static_cast<std::uint16_t>(value);
+}
+
+std::uint32_t short_name(ContextId context) { return static_cast<std::uint32_t>(context); }
+
+std::uint64_t address_of(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
+
+std::uint32_t saturated(std::uint64_t value) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~std::uint32_t{0}));
+}
+
+/// The other side, as far as it is known.
+std::int32_t other_side(const Request& request) {
+  if (request.is_send()) return static_cast<std::int32_t>(request.peer);
+  return request.rank == any_source ? -1 : static_cast<std::int32_t>(request.context->peer(request.rank));
+}
+
+/// Members that many kinds have; what a kind does not have stays away (trace_kinds.hpp).
+enum Member : unsigned { site = 1, peer = 2, tag = 4, context = 8 };
+
+Record about(Kind kind, const Request& request, unsigned members) {
+  Record record;
+  record.kind = small(kind);
+  record.operation = request.traced;
+  if ((members & site) != 0) record.site = request.site.number;
+  if ((members & peer) != 0) record.peer = other_side(request);
+  if ((members & tag) != 0) record.tag = static_cast<std::int32_t>(request.tag);
+  if ((members & context) != 0) record.context = short_name(request.context->id());
+  return record;
+}
+
+std::uint16_t how_posted(const Request& request) {
+  unsigned how = current_call().number != 0 ? post_blocking : 0;
+  if (request.has_gaps()) how |= post_gaps;
+  if (request.is_send() && request.mode == SendMode::synchronous) how |= post_synchronous;
+  if (request.is_send() && request.mode == SendMode::buffered) how |= post_buffered;
+  return static_cast<std::uint16_t>(how);
+}
+
+}  // namespace
+
+void posted(Request& request) {
+  if (request.told) return;
+  request.told = true;
+  Record record = about(request.is_send() ? Kind::post_send : Kind::post_receive, request, site | peer | tag | context);
+  record.detail = how_posted(request);
+  record.bytes = request.bytes;
+  record.value = request.has_gaps() ? request.layout_buffer.span().begin : address_of(request.data);
+  write(record);
+}
+
+void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t site, std::uint32_t number) {
+  write({.kind = small(Kind::post_send),
+         .detail = post_at_once,
+         .bytes = message.size(),
+         .value = address_of(message.data()),
+         .site = site,
+         .peer = static_cast<std::int32_t>(to.peer),
+         .tag = static_cast<std::int32_t>(to.tag),
+         .context = short_name(to.context),
+         .extra = number});
+}
+
+void matched(const Request& receive, MessageKind kind, std::uint32_t number, bool unexpected) {
+  unsigned how = kind == MessageKind::rts ? match_rendezvous : 0;
+  if (unexpected) how |= match_unexpected;
+  if (receive.failure == Failure::truncated) how |= match_truncated;
+  if (receive.released) how |= match_released;
+  Record record = about(Kind::match, receive, peer | tag | context);
+  record.detail = static_cast<std::uint16_t>(how);
+  record.bytes = receive.message_bytes;
+  record.value = number;
+  write(record);
+}
+
+void arrived(const Message& message) {
+  write({.kind = small(Kind::arrive),
+         .detail = small(message.kind),
+         .bytes = message.message_bytes,
+         .value = message.number,
+         .peer = static_cast<std::int32_t>(message.from),
+         .tag = static_cast<std::int32_t>(message.tag),
+         .context = short_name(message.context->id())});
+}
+
+void chosen(const Request& receive, Protocol protocol, Reason reason) {
+  Record record = about(Kind::protocol, receive, peer);
+  record.detail = small(protocol);
+  record.bytes = receive.stop - receive.offset;
+  record.extra = small(reason);
+  write(record);
+}
+
+void matching_message_left(const Request& send, MessageKind kind, std::size_t payload, std::uint32_t number) {
+  Record record = about(Kind::message_out, send, peer | tag | context);
+  record.detail = small(kind);
+  record.bytes = payload;
+  record.value = number;
+  write(record);
+}
+
+void answered(const Request& request, MessageKind kind, std::size_t payload) {
+  Record record = about(Kind::message_out, request, peer | tag | context);
+  record.detail = small(kind);
+  record.bytes = payload;
+  write(record);
+}
+
+void answer_came(const Request& request, MessageKind kind, std::size_t payload) {
+  Record record = about(Kind::message_in, request, peer);
+  record.detail = small(kind);
+  record.bytes = payload;
+  write(record);
+}
+
+void progressed(const Request& request) {
+  Record record = about(Kind::progress, request, peer);
+  record.bytes = request.offset;
+  record.value = request.limit;
+  write(record);
+}
+
+void completed(const Request& request) {
+  Record record = about(Kind::complete, request, site | peer | tag);
+  record.detail = small(request.cancelled                       ? Outcome::cancelled
+                        : request.failure == Failure::truncated ? Outcome::truncated
+                                                                : Outcome::success);
+  record.bytes = request.is_send() ? request.bytes : request.limit;
+  write(record);
+}
+
+void held(std::uint32_t operation, Peer peer, Held what) {
+  write({.kind = small(Kind::hold), .detail = small(what), .operation = operation, .peer = static_cast<std::int32_t>(peer)});
+}
+
+void let_go(std::uint32_t operation, Peer peer, Held what, std::uint64_t since_ns) {
+  write({.kind = small(Kind::let_go),
+         .detail = small(what),
+         .duration_ns = now_ns() - since_ns,
+         .operation = operation,
+         .peer = static_cast<std::int32_t>(peer)});
+}
+
+void set_aside(const Request& send) {
+  Record record = about(Kind::set_aside, send, peer);
+  record.bytes = send.aside;
+  write(record);
+}
+
+void released(const Request& request, ByteRange range, std::uint64_t closing_ns) {
+  Record record = about(Kind::release, request, site | peer | tag);
+  const bool unmatched = !request.is_send() && !request.matched;
+  record.detail = static_cast<std::uint16_t>((request.is_send() ? release_send : 0) | (unmatched ? release_unmatched : 0));
+  record.duration_ns = closing_ns;
+  record.bytes = range.size();
+  record.value = range.begin;
+  record.extra = saturated(PageRange::covering(range).size());
+  write(record);
+}
+
+void not_released(const Request& request, Fallback why, std::uint64_t waited_ns) {
+  Record record = about(Kind::not_released, request, site);
+  record.detail = small(why);
+  record.duration_ns = waited_ns;
+  record.bytes = request.bytes;
+  write(record);
+}
+
+void release_ended(const Request& request, const ReleaseEnd& end) {
+  Record record = about(Kind::release_end, request, site);
+  unsigned how = request.is_send() ? release_send : 0;
+  if (end.touched_after_ns != 0) how |= release_touched;
+  if (end.hidden_ns <= end.price_ns) how |= release_at_once;
+  record.detail = static_cast<std::uint16_t>(how);
+  record.duration_ns = end.lasted_ns;
+  record.bytes = end.hidden_ns;
+  record.value = end.touched_after_ns;
+  record.extra = saturated(end.price_ns);
+  write(record);
+}
+
+void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds) {
+  write(
+      {.kind = small(Kind::migrate), .detail = result, .duration_ns = nanoseconds, .bytes = range.size(), .value = range.begin});
+}
+
+void fell_back(const Request& request, Fallback why) {
+  Record record = about(Kind::fallback, request, peer);
+  record.detail = small(why);
+  write(record);
+}
+
+namespace {
+
+void tell_of_wait(Kind kind, const Request& request, std::uint64_t since) {
+  const WaitEnd end = request.complete.load(std::memory_order_relaxed) ? WaitEnd::complete
+                      : request.released                               ? WaitEnd::released
+                      : request.aside != 0                             ? WaitEnd::aside
+                                                                       : WaitEnd::incomplete;
+  write({.kind = small(kind),
+         .detail = kind == Kind::wait ? small(end) : std::uint16_t{0},
+         .operation = request.traced,
+         .site = current_call().site,
+         .extra = current_call().number},
+        since);
+}
+
+}  // namespace
+
+void Wait::begin() {
+  for (Request* request : requests_) {
+    if (!request || request->may_return()) continue;
+    request->awaited = true;
+    if (started_ == 0) started_ = now();
+  }
+}
+
+void Wait::tell() {
+  told_ = true;
+  for (const Request* request : requests_) {
+    if (request && request->awaited && !request->may_return()) tell_of_wait(Kind::waiting, *request, started_);
+  }
+}
+
+void Wait::end() {
+  for (Request* request : requests_) {
+    if (!request || !request->awaited) continue;
+    request->awaited = false;
+    tell_of_wait(Kind::wait, *request, started_);
+  }
+  current_call().waited_ns += now() - started_;
+}
+
+void Settling::begin() {
+  started_ = now();
+  site_ = current_call().site;
+  // Not out of an allocator, nor for MPI's own end.
+  const bool by_library = cause_ == SettleCause::operation || cause_ == SettleCause::output || cause_ == SettleCause::count;
+  if (site_ == 0 && by_library) site_ = site_of_this_call();
+}
+
+void Settling::add(const Request& released) {
+  if (count_ < releases_.size()) releases_[count_++] = {released.traced, released.range()};
+}
+
+void Settling::end() {
+  for (const Release& release : std::span(releases_).first(count_)) {
+    write({.kind = small(Kind::settle),
+           .detail = small(cause_),
+           .bytes = release.bytes.size(),
+           .value = release.bytes.begin,
+           .operation = release.operation,
+           .site = site_},
+          started_);
+  }
+  current_call().waited_ns += now() - started_;
+}
+
+void opened(std::uint32_t operation, ByteRange pages) {
+  write({.kind = small(Kind::open), .bytes = pages.size(), .value = pages.begin, .operation = operation});
+}
+
+void fault_waited(std::uint32_t operation, std::uintptr_t address, Access access, std::uint32_t site, std::uint64_t since) {
+  write({.kind = small(Kind::fault), .detail = small(access), .value = address, .operation = operation, .site = site}, since);
+}
+
+}  // namespace sluice::trace

@@ -1,0 +1,123 @@
+// What the engine tells the trace: one function for each kind of record that is about a request. All but those marked
+// [any thread] with the engine lock held, and only while `on()`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/message.hpp"
+#include "runtime/statistics.hpp"
+#include "runtime/trace.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+class Request;
+class Context;
+class Message;
+}  // namespace sluice
+
+namespace sluice::trace {
+
+struct Envelope {
+  Peer peer{};
+  Tag tag{};
+  ContextId context{};
+};
+
+/// Once for each request; what is called again does nothing.
+void posted(Request& request);
+void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t site, std::uint32_t number);
+void matched(const Request& receive, MessageKind kind, std::uint32_t number, bool unexpected);
+void arrived(const Message& message);
+void chosen(const Request& receive, Protocol protocol, Reason reason);
+void matching_message_left(const Request& send, MessageKind kind, std::size_t payload, std::uint32_t number);
+void answered(const Request& request, MessageKind kind, std::size_t payload);
+void answer_came(const Request& request, MessageKind kind, std::size_t payload);
+void progressed(const Request& request);
+void completed(const Request& request);
+void held(std::uint32_t operation, Peer peer, Held what);
+void let_go(std::uint32_t operation, Peer peer, Held what, std::uint64_t since_ns);
+void set_aside(const Request& send);
+void released(const Request& request, ByteRange range, std::uint64_t closing_ns);
+void not_released(const Request& request, Fallback why, std::uint64_t waited_ns);
+struct ReleaseEnd {
+  std::uint64_t lasted_ns;
+  std::uint64_t hidden_ns;
+  std::uint64_t touched_after_ns;
+  std::uint64_t price_ns;
+};
+void release_ended(const Request& request, const ReleaseEnd& end);
+void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds);
+void fell_back(const Request& request, Fallback why);
+
+/// A call's wait for those of these requests that are still open. The lock is held when it begins and when it is over.
+class Wait {
+ public:
+  explicit Wait(std::span<Request* const> requests) : requests_(requests) {
+    if (on()) [[unlikely]]
+      begin();
+  }
+  ~Wait() {
+    if (started_ != 0) [[unlikely]]
+      end();
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+  /// It has gone on for so long.
+  void lasts(std::uint64_t nanoseconds) {
+    if (started_ != 0 && !told_ && nanoseconds >= long_ns) [[unlikely]]
+      tell();
+  }
+
+ private:
+  static constexpr std::uint64_t long_ns = 1'000'000;
+  void begin();
+  void tell();
+  void end();
+
+  std::span<Request* const> requests_;
+  std::uint64_t started_ = 0;
+  bool told_ = false;
+};
+
+/// A wait until releases are over.
+class Settling {
+ public:
+  /// Before the engine lock is taken: it may unwind the stack.
+  explicit Settling(SettleCause cause) : cause_(cause) {
+    if (on()) [[unlikely]]
+      begin();
+  }
+  ~Settling() {
+    if (count_ != 0) [[unlikely]]
+      end();
+  }
+  Settling(const Settling&) = delete;
+  Settling& operator=(const Settling&) = delete;
+
+  [[nodiscard]] bool wants_releases() const { return started_ != 0; }
+  void add(const Request& released);
+
+ private:
+  struct Release {
+    std::uint32_t operation = 0;
+    ByteRange bytes;
+  };
+  void begin();
+  void end();
+
+  SettleCause cause_;
+  std::uint32_t site_ = 0;
+  std::uint64_t started_ = 0;
+  std::size_t count_ = 0;
+  std::array<Release, 32> releases_;  // more are not told of
+};
+
+// [any thread]
+void opened(std::uint32_t operation, ByteRange pages);
+void fault_waited(std::uint32_t operation, std::uintptr_t address, Access access, std::uint32_t site, std::uint64_t since);
+
+}  // namespace sluice::trace

@@ -1,0 +1,151 @@
+#include "runtime/trace_sites.hpp"
+
+#include <unwind.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string_view>
+
+#include "runtime/trace.hpp"
+#include "runtime/trace_modules.hpp"
+
+namespace sluice::trace {
+namespace {
+
+constexpr std::size_t table_size = 4096;
+constexpr std::size_t most_probes = 32;
+/// Layers above one another: Fortran 2008 on Fortran 77 on C.
+constexpr int most_layers = 3;
+/// Frames of Sluice's own above the one that is looked for.
+constexpr std::size_t most_own_frames = 24;
+
+struct Slot {
+  std::atomic<std::uint64_t> key{0};
+  /// Distance from the frame of the function that was called to the return address of its caller; 0: no layer.
+  std::atomic<std::uint32_t> deeper{0};
+};
+constinit std::array<Slot, table_size> table{};
+
+struct Stack {
+  struct Level {
+    std::uintptr_t address = 0;  // of an instruction
+    std::uintptr_t frame = 0;    // this address is a return address, and lies below here
+  };
+  std::array<Level, most_own_frames + most_frames> levels{};
+  std::size_t depth = 0;
+
+  [[gnu::noinline]] void unwind() {
+    const auto visit = [](_Unwind_Context* context, void* argument) {
+      auto& stack = *static_cast<Stack*>(argument);
+      if (stack.depth == stack.levels.size()) return _URC_END_OF_STACK;
+      stack.levels[stack.depth++] = {_Unwind_GetIP(context), _Unwind_GetCFA(context)};
+      return _URC_NO_REASON;
+    };
+    _Unwind_Backtrace(visit, this);
+  }
+  /// Drops what is above `address`.
+  bool begin_at(std::uintptr_t address) {
+    const auto same = [address](const Level& level) { return level.address == address; };
+    Level* const end = levels.data() + depth;
+    Level* const found = std::find_if(levels.data(), end, same);
+    if (found == end) return false;
+    depth = static_cast<std::size_t>(end - found);
+    std::copy(found, end, levels.data());
+    return true;
+  }
+};
+
+struct Found {
+  Slot* slot = nullptr;  // nullptr: the table is full
+  bool is_new = false;
+
+  [[nodiscard]] std::uint32_t number() const { return slot ? static_cast<std::uint32_t>(slot - table.data()) + 1 : 0; }
+};
+
+/// `key` is not 0.
+Found find(std::uint64_t key) {
+  std::size_t at = XXH3_64bits(&key, sizeof key) % table_size;
+  for (std::size_t probe = 0; probe < most_probes; ++probe, at = (at + 1) % table_size) {
+    std::uint64_t there = table[at].key.load(std::memory_order_relaxed);
+    if (there == 0 && table[at].key.compare_exchange_strong(there, key, std::memory_order_relaxed)) return {&table[at], true};
+    if (there == key) return {&table[at], false};
+  }
+  return {};
+}
+
+void describe(std::uint32_t number, const Stack& stack, const char* function, bool first_is_exact) {
+  SitePayload payload;
+  std::strncpy(payload.function.data(), function, payload.function.size() - 1);
+  payload.first_is_exact = first_is_exact ? 1 : 0;
+  payload.frames = static_cast<std::uint32_t>(std::min(stack.depth, most_frames));
+  for (std::size_t i = 0; i < payload.frames; ++i) payload.frame[i] = frame_of(stack.levels[i].address);
+  const std::size_t bytes = offsetof(SitePayload, frame) + payload.frames * sizeof(Frame);
+  add_entry(EntryType::site, number, {reinterpret_cast<const char*>(&payload), bytes});
+}
+
+bool is_layer(std::uintptr_t address) {
+  const std::string_view path = path_of_module(address);
+  return path.substr(path.rfind('/') + 1).starts_with("libmpi_");
+}
+
+}  // namespace
+
+std::uint32_t site_of_call(std::uintptr_t return_address, const void* frame, const char* function) {
+  const auto base = reinterpret_cast<std::uintptr_t>(frame);
+  std::uint64_t key = return_address;
+  for (std::size_t layer = 0;; ++layer) {
+    const Found found = find(key);
+    if (!found.slot) return 0;
+    if (found.is_new) {
+      Stack stack;
+      stack.unwind();
+      if (!stack.begin_at(return_address)) stack = {.levels = {{{return_address, base}}}, .depth = 1};
+      describe(found.number(), stack, function, false);
+      const bool thin = layer < most_layers && layer + 1 < stack.depth && is_layer(stack.levels[layer].address);
+      const std::uintptr_t distance = thin ? stack.levels[layer + 1].frame - base : 0;
+      if (distance <= ~std::uint32_t{0})
+        found.slot->deeper.store(static_cast<std::uint32_t>(distance), std::memory_order_release);
+    }
+    const std::uint32_t deeper = found.slot->deeper.load(std::memory_order_acquire);
+    if (deeper == 0) return found.number();
+    std::uintptr_t caller = 0;
+    std::memcpy(&caller, reinterpret_cast<const void*>(base + deeper - sizeof caller), sizeof caller);
+    const std::array<std::uint64_t, 2> both{key, caller};
+    key = XXH3_64bits(both.data(), sizeof both) | 1;
+  }
+}
+
+std::uint32_t site_of_this_call() {
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  Stack stack;
+  stack.unwind();
+  if (!stack.begin_at(caller)) return 0;
+  std::array<std::uint64_t, most_frames> addresses{};
+  const std::size_t depth = std::min(stack.depth, most_frames);
+  for (std::size_t i = 0; i < depth; ++i) addresses[i] = stack.levels[i].address;
+  const Found found = find(XXH3_64bits(addresses.data(), depth * sizeof addresses[0]) | 1);
+  if (found.is_new) describe(found.number(), stack, "", false);
+  return found.number();
+}
+
+std::uint32_t site_of_touch(std::uintptr_t instruction, bool on_stack) {
+  const Found found = find(instruction);
+  if (!found.is_new) return found.number();
+  Stack stack;
+  if (on_stack) stack.unwind();
+  if (!stack.begin_at(instruction)) stack = {.levels = {{{instruction, 0}}}, .depth = 1};
+  describe(found.number(), stack, "", true);
+  return found.number();
+}
+
+void forget_sites() {
+  for (Slot& slot : table) {
+    slot.key.store(0, std::memory_order_relaxed);
+    slot.deeper.store(0, std::memory_order_relaxed);
+  }
+  forget_modules();
+}
+
+}  // namespace sluice::trace
