@@ -79,41 +79,30 @@ class Call:
         return (f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)} "
                 f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
 
-<<<<<<< HEAD
     def function(self, name, body):
         return f"{self.result} {name}({', '.join(self.parameters)}) {{ {body} }}"
 
-    def carried(self):
-        site = f"sluice::CallSite{{reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), \"MPI_{self.name}\"}}"
-        body = f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
-        if self.kind == "ALWAYS":
-            return self.entry(body)
-        # MPI_X does nothing but choose and jump: were the body inlined, it would save registers for it in a program without
-        # Sluice as well. The jump leaves the caller's return address where the body looks for it.
-        passed = ", ".join(self.arguments)
-        choice = (f"if (sluice::engaged()) [[likely]] return engaged_{self.name}({passed}); "
-                  f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
-                  f"return first_{self.name}({passed});")
-        first = f"return sluice::host().{self.name}({passed});"
-        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', body)}",
-                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
-=======
     def traced(self, by, blocks):
         """The call, for the trace, from here to its return."""
         return (f"const sluice::trace::Call traced({CALLER}, __builtin_dwarf_cfa(), \"MPI_{self.name}\", "
                 f"sluice::trace::CallClass::{by}, {str(blocks).lower()}); ")
 
     def carried(self):
-        passed = ", ".join(self.arguments)
         always = self.kind == "ALWAYS"
-        number = "0" if always else "traced.site()"
-        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {number}}}"
+        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {'0' if always else 'traced.site()'}}}"
         body = f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
         if always:
             return self.entry(body)
-        aside = f"if (!sluice::engaged()) [[unlikely]] return sluice::host().{self.name}({passed}); "
-        return self.entry(aside + self.traced("carried", self.name in BLOCKING) + body)
->>>>>>> 29f4f5a97e3c5cd68aa939fcc537cbf01d91c4ea
+        # MPI_X does nothing but choose and jump: were the body inlined, it would save registers for it in a program without
+        # Sluice as well. The jump leaves the caller's frame and return address where the body looks for them.
+        passed = ", ".join(self.arguments)
+        choice = (f"if (sluice::engaged()) [[likely]] return engaged_{self.name}({passed}); "
+                  f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
+                  f"return first_{self.name}({passed});")
+        first = f"return sluice::host().{self.name}({passed});"
+        engaged = self.traced("carried", self.name in BLOCKING) + body
+        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', engaged)}",
+                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
 
     def generated(self):
         body = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments), last=self.arguments[-1])
