@@ -6,7 +6,9 @@ medians. The final fields must be equal, bit for bit.
 """
 
 import re
+import shutil
 import statistics
+import subprocess
 import sys
 
 import builds
@@ -68,17 +70,35 @@ def summary(sluice, ranks):
     print("\n".join(f"      {line}" for line in lines))
 
 
+def report(ranks):
+    """Where a run waited, from its trace; the report is kept beside the trace."""
+    directory = builds.BUILD / "demo" / f"trace-{ranks}"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.parent.mkdir(exist_ok=True)
+    command = builds.BUILD / "tools" / "sluice"
+    job([command, "run", "--trace", directory, "--", *pes()], ranks)
+    result = subprocess.run([command, "report", directory], capture_output=True, text=True, check=False, timeout=JOB_SECONDS)
+    if result.returncode != 0:
+        raise Differs(f"sluice report failed: {result.stderr}")
+    path = directory / "report.txt"
+    path.write_text(result.stdout)
+    return directory, path
+
+
 def main():
     become_reaper()
     try:
         print("== building", flush=True)
         builds.build(builds.BUILD, BUILD_SECONDS, TARGETS)
         shown = [compare(ranks) for ranks in (2, 4)]
+        trace, text = report(4)
     except (builds.BuildFailed, Differs) as error:
         sys.exit(f"demo failed: {error}")
     finally:
         kill_descendants()
+    print("\n== where such a run waits: `sluice report`\n" + text.read_text())
     print("\n== shown: the same program, unchanged, with the same result bit for bit\n   " + "\n   ".join(shown))
+    print(f"   trace: {trace} (sluice dump prints its records)\n   report: {text}")
 
 
 main()

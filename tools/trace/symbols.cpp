@@ -94,10 +94,8 @@ CodePlace Symbols::find(const TracedModule& traced, std::uint64_t address) {
   if (!opened.module) return place;
   const Dwarf_Addr biased = address + opened.bias;
   place.function = function_at(opened.module, biased);
-  if (place.function.empty()) {
-    const char* const symbol = dwfl_module_addrname(opened.module, biased);
-    if (symbol) place.function = demangled(symbol);
-  }
+  if (const char* const symbol = dwfl_module_addrname(opened.module, biased)) place.symbol = demangled(symbol);
+  if (place.function.empty()) place.function = place.symbol;
   if (Dwfl_Line* const line = dwfl_module_getsrc(opened.module, biased)) {
     const char* const file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
     if (file) place.file = file;

@@ -19,7 +19,8 @@ namespace sluice {
 
 /// A place in the program. What is not known is empty, or 0.
 struct CodePlace {
-  std::string function;
+  std::string function;  // the innermost, also if it is inlined
+  std::string symbol;    // the function that the linker knows, around it
   std::string file;
   int line = 0;
   std::string module;

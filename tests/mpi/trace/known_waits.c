@@ -1,0 +1,141 @@
+/* Waits of known causes, for two ranks: `sluice report` must find each, as long as it was and for the right reason. What the
+ * ranks measured themselves is printed at the end, since output would complete what was released: MEASURED case calls afterwards
+ * entered   rank 0: time in its calls, time that it was kept waiting later, sum of the moments at which it began to receive
+ *   PARTNER case sent done                   rank 1: sums of the moments at which it began to send, and at which its send
+ * returned LOG rank call peer tag bytes             each message, in the order of the calls */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { turns = 3, late_us = 30000, small = 4096, large = 1 << 20 };
+
+static int rank;
+static long long in_calls, afterwards, entered, sent, done;
+static char output[1 << 16];
+static size_t used;
+static volatile long long sink;
+
+static long long now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+static void compute(long long us) {
+  for (long long end = now_ns() + us * 1000; now_ns() < end;) continue;
+}
+
+#define SAY(...) (used += (size_t)snprintf(output + used, sizeof output - used, __VA_ARGS__))
+
+static void log_message(const char* call, int tag, int bytes) { SAY("LOG %d %s %d %d %d\n", rank, call, 1 - rank, tag, bytes); }
+
+#define TIMED(counter, statement)               \
+  do {                                          \
+    const long long begin_##counter = now_ns(); \
+    statement;                                  \
+    counter += now_ns() - begin_##counter;      \
+  } while (0)
+#define RECEIVE(buffer, bytes, tag)                                                                \
+  do {                                                                                             \
+    log_message("recv", tag, bytes);                                                               \
+    entered += now_ns();                                                                           \
+    TIMED(in_calls, MPI_Recv(buffer, bytes, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE)); \
+  } while (0)
+
+static void send_late(char* buffer, int bytes, int tag) {
+  usleep(late_us);
+  log_message("send", tag, bytes);
+  sent += now_ns();
+  MPI_Send(buffer, bytes, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+  done += now_ns();
+}
+
+static void late_sender(char* buffer) {
+  if (rank == 1) return send_late(buffer, small, 1);
+  RECEIVE(buffer, small, 1);
+}
+
+static void late_receiver(char* buffer) {
+  if (rank == 0) {
+    log_message("send", 2, small);
+    entered += now_ns();
+    TIMED(in_calls, MPI_Ssend(buffer, small, MPI_BYTE, 1, 2, MPI_COMM_WORLD));
+  } else {
+    usleep(late_us);
+    sent += now_ns();
+    log_message("recv", 2, small);
+    MPI_Recv(buffer, small, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    done += now_ns();
+  }
+}
+
+static void touched_at_once(char* buffer) {
+  if (rank == 1) return send_late(buffer, large, 3);
+  RECEIVE(buffer, large, 3);
+  TIMED(afterwards, sink += buffer[large / 2]);
+}
+
+static void never_touched(char* buffer) {
+  if (rank == 1) {
+    send_late(buffer, large, 4);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return;
+  }
+  RECEIVE(buffer, large, 4);
+  TIMED(afterwards, compute(2 * late_us); MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void unpacked(char* buffer) {
+  static char target[large];
+  int position = 0;
+  if (rank == 1) return send_late(buffer, large, 5);
+  RECEIVE(buffer, large, 5);
+  TIMED(afterwards, MPI_Unpack(buffer, large, &position, target, large, MPI_BYTE, MPI_COMM_WORLD));
+}
+
+static void held_send(char* buffer) {
+  char word[8] = {0};
+  if (rank == 1) {
+    send_late(buffer, large, 6);
+    log_message("recv", 7, sizeof word);
+    MPI_Recv(word, sizeof word, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return;
+  }
+  RECEIVE(buffer, large, 6);
+  log_message("send", 7, sizeof word);
+  MPI_Send(word, sizeof word, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
+  compute(2 * late_us);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(char*);
+} cases[] = {
+    {"late_sender", late_sender},     {"late_receiver", late_receiver}, {"touched_at_once", touched_at_once},
+    {"never_touched", never_touched}, {"unpacked", unpacked},           {"held_send", held_send},
+};
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char* buffer = aligned_alloc(4096, large);
+    memset(buffer, rank, large);
+    in_calls = afterwards = entered = sent = done = 0;
+    for (int turn = 0; turn < turns; turn++) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      cases[i].run(buffer);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 0) SAY("MEASURED %s %lld %lld %lld\n", cases[i].name, in_calls, afterwards, entered);
+    if (rank == 1) SAY("PARTNER %s %lld %lld\n", cases[i].name, sent, done);
+    free(buffer);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  fwrite(output, 1, used, stdout);
+  MPI_Finalize();
+  return 0;
+}
