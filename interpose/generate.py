@@ -76,8 +76,11 @@ class Call:
 
     def entry(self, body):
         """The definition of MPI_X with PMPI_X as its alias."""
-        return (f"extern \"C\" SLUICE_EXPORTED {self.result} MPI_{self.name}({', '.join(self.parameters)}) {{ {body} }} "
+        return (f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)} "
                 f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
+
+    def function(self, name, body):
+        return f"{self.result} {name}({', '.join(self.parameters)}) {{ {body} }}"
 
     def traced(self, by, blocks):
         """The call, for the trace, from here to its return."""
@@ -85,15 +88,21 @@ class Call:
                 f"sluice::trace::CallClass::{by}, {str(blocks).lower()}); ")
 
     def carried(self):
-        passed = ", ".join(self.arguments)
         always = self.kind == "ALWAYS"
-        number = "0" if always else "traced.site()"
-        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {number}}}"
+        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {'0' if always else 'traced.site()'}}}"
         body = f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
         if always:
             return self.entry(body)
-        aside = f"if (!sluice::engaged()) [[unlikely]] return sluice::host().{self.name}({passed}); "
-        return self.entry(aside + self.traced("carried", self.name in BLOCKING) + body)
+        # MPI_X does nothing but choose and jump: were the body inlined, it would save registers for it in a program without
+        # Sluice as well. The jump leaves the caller's frame and return address where the body looks for them.
+        passed = ", ".join(self.arguments)
+        choice = (f"if (sluice::engaged()) [[likely]] return engaged_{self.name}({passed}); "
+                  f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
+                  f"return first_{self.name}({passed});")
+        first = f"return sluice::host().{self.name}({passed});"
+        engaged = self.traced("carried", self.name in BLOCKING) + body
+        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', engaged)}",
+                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
 
     def generated(self):
         body = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments), last=self.arguments[-1])
