@@ -51,6 +51,7 @@ void note_arrival(Request& receive, const Arrival& arrival) {
 
 void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival, std::span<const std::byte> payload,
                   std::uint64_t acknowledge) {
+  state.leave_announcements(*receive);
   note_arrival(*receive, arrival);
   state.deliver(*receive, payload);
   if (acknowledge != 0) {
@@ -74,6 +75,7 @@ struct Announcement {
 };
 
 void accept_announcement(Engine::State& state, Request* receive, const Arrival& arrival, const Announcement& announced) {
+  state.leave_announcements(*receive);
   note_arrival(*receive, arrival);
   receive->matched = true;
   receive->rts_flags = announced.flags;
@@ -115,6 +117,7 @@ void Engine::State::post(Request* receive) {
     return;
   }
   receive->context->post(receive);
+  announce_receive(*receive);
 }
 
 void Engine::State::consume(Request* receive, Message* message) {
@@ -145,6 +148,7 @@ Context& Engine::State::context_for(Peer from, const MessageHeader& header) {
 
 void Engine::State::on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
   if (header.kind == MessageKind::eager) {
+    before_matching(from, header.rtrs);
     std::uint64_t acknowledge = 0;
     if (header.flags & flag_synchronous) {
       if (payload.size() < sizeof acknowledge) damaged(from, header.kind, "is too short");
@@ -168,6 +172,7 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     return;
   }
   if (header.kind == MessageKind::rts) {
+    before_matching(from, header.rtrs);
     const auto rts = from_wire<ReadyToSend>(from, payload.first(std::min(payload.size(), sizeof(ReadyToSend))));
     const auto first_bytes = payload.subspan(sizeof rts);
     if (first_bytes.size() > rts.message_bytes) fatal("message of rank %d is damaged: too long", static_cast<int>(from));
@@ -193,6 +198,9 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     context.keep_unexpected(message.release());
     return;
   }
+  if (header.kind == MessageKind::rtr) return on_ready_to_receive(from, header, from_wire<ReadyToReceive>(from, payload));
+  if (header.kind == MessageKind::withdraw) return on_withdraw(from, header.subject);
+  if (header.kind == MessageKind::withdrawn) return on_withdrawn(from, header.subject);
   on_reply(from, header, payload);
 }
 
@@ -218,6 +226,8 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       if (request->offset == request->stop) finish(request);
       return;
     case MessageKind::fin:
+      if (request->announced) return on_put_end(*request, from_wire<PutEnd>(from, payload));
+      if (!payload.empty()) damaged(from, header.kind, "ends what was not announced to it");
       on_fin(request, header.flags);
       return;
     case MessageKind::ack:
@@ -225,6 +235,9 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       return;
     case MessageKind::eager:
     case MessageKind::rts:
+    case MessageKind::rtr:
+    case MessageKind::withdraw:
+    case MessageKind::withdrawn:
       break;  // reply_fault knows no such reply
   }
 }
@@ -287,6 +300,7 @@ void Engine::State::deliver(Request& receive, std::span<const std::byte> payload
 }
 
 void Engine::State::finish(Request* request) {
+  if (request->announce_link.linked) leave_announcements(*request);
   if (request->rdma) end_rdma(*request);
   if (request->kind == Request::Kind::receive) {
     ++statistics.receives;
@@ -413,11 +427,9 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
 }
 
 void Engine::cancel(Request& request) {
-  const Lock lock(state_->mutex);
-  if (request.kind != Request::Kind::receive || !request.match_link.linked) return;
-  request.context->unpost(&request);
-  request.cancelled = true;
-  state_->finish(&request);
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  if (request.kind == Request::Kind::receive && request.match_link.linked) state_->cancel(request);
 }
 
 void Engine::detach(Request* request) {
