@@ -76,13 +76,13 @@ def _beginning(lines, word):
 
 
 class _Filter:
-    """Prints FAIL and skip lines and the indented lines that follow them."""
+    """Prints FAIL and skip lines, and tables, with the indented lines that follow them."""
 
     def __init__(self):
         self._showing = False
 
     def __call__(self, line):
         if not line.startswith(" "):
-            self._showing = line.startswith(("FAIL", "skip"))
+            self._showing = line.startswith(("FAIL", "skip", "table"))
         if self._showing:
             print(line, flush=True)
