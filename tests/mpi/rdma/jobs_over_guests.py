@@ -12,6 +12,7 @@ here = pathlib.Path(__file__).resolve().parent
 START_SECONDS = 40
 UNDER_WAY_SECONDS = 1
 COMMAND_SECONDS = 30
+DIRECTORIES = {"buffers": "rdma", "random_program": "random"}  # of tests/mpi; all others are in `faults`
 ROW = re.compile(r"^sluice:   +(.+?) {2,}([0-9.]+)(?: MiB| s)?$", re.MULTILINE)
 
 
@@ -19,14 +20,14 @@ class JobsOverGuests:
     def __init__(self, guests, options):
         self._guests = guests
         self._library = options.library
-        self._timeout = options.timeout
-        self._programs = {name: Programs(here.parent / name, options.builddir, f"tests/mpi/{name}") for name in ("rdma", "faults")}
+        self.timeout = options.timeout
+        self._programs = {name: Programs(here.parent / name, options.builddir, f"tests/mpi/{name}") for name in {"faults", *DIRECTORIES.values()}}
         self._numbers = itertools.count(1)
 
     def run(self, argv, settings=None, before=(), ranks=2, mpirun_args=()):
-        """`argv` names a program of tests/mpi/rdma or tests/mpi/faults; `before` is a command that runs it."""
+        """`argv` begins with the name of a program; `before` is a command that runs it."""
         environment = {"LD_PRELOAD": str(self._library), "SLUICE_TRANSPORTS": "verbs", "SLUICE_SUMMARY": "1", **(settings or {})}
-        return self._guests.run([*before, self._program(argv[0]), *argv[1:]], ranks, environment, self._timeout,
+        return self._guests.run([*before, self.program(argv[0]), *argv[1:]], ranks, environment, self.timeout,
                                 mpirun_args=mpirun_args)
 
     def run_disturbed(self, argv, disturb, settings=None, mpirun_args=()):
@@ -41,8 +42,11 @@ class JobsOverGuests:
     def shell(self, line, guest=1, seconds=COMMAND_SECONDS):
         return self._guests.run_command(["sh", "-c", line], seconds, guest=guest)
 
-    def _program(self, name):
-        return self._programs["rdma" if (here / f"{name}.c").exists() else "faults"].find(name)
+    def program(self, name):
+        """Its path."""
+        directory = DIRECTORIES.get(name, "faults")
+        sources = sorted(path.name for path in (here.parent / directory).glob("*.cpp")) or None
+        return self._programs[directory].find(name, sources)
 
 
 def counted(result):
