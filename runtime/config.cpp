@@ -20,13 +20,15 @@ constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
 constexpr std::array<Choice<TraceKeep>, 2> trace_keeps{{{"oldest", TraceKeep::oldest}, {"newest", TraceKeep::newest}}};
-constexpr std::array<Choice<Rendezvous>, 7> protocols{{{"auto", Rendezvous::automatic},
+constexpr std::array<Choice<Rendezvous>, 9> protocols{{{"auto", Rendezvous::automatic},
                                                        {"rput", Rendezvous::rput},
                                                        {"rget", Rendezvous::rget},
                                                        {"coop", Rendezvous::coop},
                                                        {"getcqe", Rendezvous::getcqe},
                                                        {"get", Rendezvous::get},
-                                                       {"rdrp", Rendezvous::rdrp}}};
+                                                       {"rdrp", Rendezvous::rdrp},
+                                                       {"putnr", Rendezvous::putnr},
+                                                       {"put", Rendezvous::put}}};
 constexpr std::array<std::string_view, 3> known_transports{"shmem", "verbs", "tcp"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
@@ -41,6 +43,7 @@ constexpr std::size_t longest_tcp_timeout = 86400;
 constexpr std::size_t smallest_rdrp_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
 constexpr std::size_t most_rdrp_outstanding = 64;
+constexpr std::size_t most_rtr_wait = 1'000'000;
 constexpr std::size_t longest_verbs_timeout = 60;
 constexpr std::size_t largest_gid_index = 255;
 constexpr std::size_t least_trace_limit = std::size_t{1} << 20;
@@ -165,10 +168,13 @@ std::vector<ConfigVariable> make_table() {
               "way that cannot be had is replaced by stream."}),
       one_of(
           &Config::rendezvous, protocols,
-          {"SLUICE_RNDV", "auto, rput, rget, coop, getcqe, get or rdrp", "auto",
+          {"SLUICE_RNDV", "auto, rput, rget, coop, getcqe, get, rdrp, putnr or put", "auto",
            "Who moves a large message. rput: the sender. rget: the receiver. coop (inside a node): both at once, each from its "
            "end. Over RDMA: getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
-           "last byte; rdrp: the receiver in chunks. auto: inside a node both where each has a processor, otherwise the receiver "
+           "last byte; rdrp: the receiver in chunks; putnr: the sender, to a receive that the receiver has announced, with the "
+           "end "
+           "told by a change of the last byte; put: the same, with a random byte there before. auto: inside a node both where "
+           "each has a processor, otherwise the receiver "
            "if it waits for the message; over RDMA getcqe, and rdrp for messages of more than two chunks. What a pair or a "
            "buffer does not permit is replaced by what it does."}),
       byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
@@ -176,6 +182,11 @@ std::vector<ConfigVariable> make_table() {
       number(
           &Config::rdrp_outstanding, {1, most_rdrp_outstanding},
           {"SLUICE_RDRP_OUTSTANDING", "a number from 1 to 64", "4", "How many reads of one message rdrp has under way at most."}),
+      number(
+          &Config::rtr_wait, {0, most_rtr_wait},
+          {"SLUICE_RTR_WAIT", "a number of microseconds up to 1000000", "200",
+           "How long a sender with putnr or put waits for the receiver to announce its receive, before it announces the message "
+           "itself. After a wait in vain, that peer's receives are not waited for until one is announced."}),
       free_text(&Config::tcp_interfaces,
                 {"SLUICE_TCP_INTERFACES",
                  "a comma-separated list of interfaces, networks and addresses, such as eth0 or 10.0.0.0/8", "",

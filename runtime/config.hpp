@@ -13,9 +13,14 @@ namespace sluice {
 
 enum class ReleaseMode { off, matched, early };
 /// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget and coop, over
-/// RDMA rput, getcqe (which is rget there), get and rdrp. Where the one that was asked for does not exist, `automatic` holds.
-enum class Rendezvous { automatic, rput, rget, coop, getcqe, get, rdrp };
-inline constexpr std::size_t rendezvous_kinds = 7;
+/// RDMA rput, getcqe (which is rget there), get, rdrp, putnr and put. Where the one that was asked for does not exist,
+/// `automatic` holds.
+enum class Rendezvous { automatic, rput, rget, coop, getcqe, get, rdrp, putnr, put };
+inline constexpr std::size_t rendezvous_kinds = 9;
+/// The receiver speaks first.
+[[nodiscard]] constexpr bool receiver_initiated(Rendezvous wanted) {
+  return wanted == Rendezvous::putnr || wanted == Rendezvous::put;
+}
 [[nodiscard]] constexpr Rendezvous over_rdma(Rendezvous wanted) {
   if (wanted == Rendezvous::rget) return Rendezvous::getcqe;
   return wanted == Rendezvous::coop ? Rendezvous::automatic : wanted;
@@ -36,9 +41,10 @@ struct Config {
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
-  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop|getcqe|get|rdrp
+  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop|getcqe|get|rdrp|putnr|put
   std::size_t rdrp_chunk = 131072;                // SLUICE_RDRP_CHUNK=<bytes, with K or M>
   std::size_t rdrp_outstanding = 4;               // SLUICE_RDRP_OUTSTANDING=<number of reads>
+  std::size_t rtr_wait = 200;                     // SLUICE_RTR_WAIT=<microseconds>
   std::string tcp_interfaces;                     // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
   std::size_t tcp_timeout = 30;                   // SLUICE_TCP_TIMEOUT=<seconds>
   std::size_t tcp_eager_limit = 65536;            // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>

@@ -46,6 +46,8 @@ Engine::State::State(const Parts& parts)
       eager_limits(usable_eager_limits(parts)),
       to_self(parts.self),
       outgoing(parts.job_size),
+      matching(parts.job_size),
+      last_byte_source(static_cast<std::uint64_t>(parts.self)),
       messages_out(parts.job_size),
       messages_in(parts.job_size) {
   set_process_name(static_cast<int>(self));
@@ -63,6 +65,8 @@ Engine::State::State(const Parts& parts)
   const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
   fault_signal::restore_mask(before);
+  // A peer may have something to ask before this process calls anything.
+  if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);
 }
 
 Engine::State::~State() {

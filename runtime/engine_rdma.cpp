@@ -93,12 +93,13 @@ void Engine::State::on_clear_to_write(Request& send, const ClearToSend& clear) {
 
 // --- the receiver ------------------------------------------------------------------------------------------------------
 
-/// rput where the sender has not registered anything. get needs the message's last byte, and data in order.
+/// rput where the sender has not registered anything. get needs the message's last byte, and data in order; it is also what put
+/// falls back on where the sender had to speak first, as putnr falls back on getcqe.
 const RdmaProtocol& Engine::State::choose_protocol(const Request& receive, const Rdma& adapter) const {
   if ((receive.rts_flags & flag_registered) == 0 || config.rendezvous == Rendezvous::rput) return rdma_protocols::rput();
   const std::size_t missing = receive.stop - receive.offset;
-  if (config.rendezvous == Rendezvous::get && adapter.places_in_order() && receive.stop == receive.message_bytes &&
-      missing <= adapter.largest_transfer()) {
+  const bool looks = config.rendezvous == Rendezvous::get || config.rendezvous == Rendezvous::put;
+  if (looks && adapter.places_in_order() && receive.stop == receive.message_bytes && missing <= adapter.largest_transfer()) {
     return rdma_protocols::get();
   }
   return prefers_rdrp(receive.limit) ? rdma_protocols::rdrp() : rdma_protocols::getcqe();

@@ -54,6 +54,7 @@ void note_arrival(Request& receive, const Arrival& arrival) {
 
 void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival, std::span<const std::byte> payload,
                   std::uint64_t acknowledge) {
+  state.leave_announcements(*receive);
   note_arrival(*receive, arrival);
   if (trace::on()) [[unlikely]]
     trace::matched(*receive, MessageKind::eager, arrival.number, arrival.unexpected);
@@ -84,6 +85,7 @@ struct Announcement {
 };
 
 void accept_announcement(Engine::State& state, Request* receive, const Arrival& arrival, const Announcement& announced) {
+  state.leave_announcements(*receive);
   note_arrival(*receive, arrival);
   receive->matched = true;
   receive->rts_flags = announced.flags;
@@ -135,6 +137,7 @@ void Engine::State::post(Request* receive) {
     return;
   }
   receive->context->post(receive);
+  announce_receive(*receive);
 }
 
 void Engine::State::consume(Request* receive, Message* message) {
@@ -176,6 +179,7 @@ void Engine::State::keep_unexpected(Context& context, std::unique_ptr<Message> m
 
 void Engine::State::on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
   if (header.kind == MessageKind::eager) {
+    before_matching(from, header.rtrs);
     std::uint64_t acknowledge = 0;
     if (header.flags & flag_synchronous) {
       if (payload.size() < sizeof acknowledge) damaged(from, header.kind, "is too short");
@@ -201,6 +205,7 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     return;
   }
   if (header.kind == MessageKind::rts) {
+    before_matching(from, header.rtrs);
     const auto rts = from_wire<ReadyToSend>(from, payload.first(std::min(payload.size(), sizeof(ReadyToSend))));
     const auto first_bytes = payload.subspan(sizeof rts);
     if (first_bytes.size() > rts.message_bytes) fatal("message of rank %d is damaged: too long", static_cast<int>(from));
@@ -228,6 +233,13 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     keep_unexpected(context, std::move(message));
     return;
   }
+  const bool names_no_request =
+      header.kind == MessageKind::rtr || header.kind == MessageKind::withdraw || header.kind == MessageKind::withdrawn;
+  if (trace::on() && names_no_request) [[unlikely]]
+    trace::control(trace::Kind::message_in, from, header.kind, payload.size());
+  if (header.kind == MessageKind::rtr) return on_ready_to_receive(from, header, from_wire<ReadyToReceive>(from, payload));
+  if (header.kind == MessageKind::withdraw) return on_withdraw(from, header.subject);
+  if (header.kind == MessageKind::withdrawn) return on_withdrawn(from, header.subject);
   on_reply(from, header, payload);
 }
 
@@ -259,6 +271,8 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       }
       return;
     case MessageKind::fin:
+      if (request->announced) return on_put_end(*request, from_wire<PutEnd>(from, payload));
+      if (!payload.empty()) damaged(from, header.kind, "ends what was not announced to it");
       on_fin(request, header.flags);
       return;
     case MessageKind::ack:
@@ -266,6 +280,9 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       return;
     case MessageKind::eager:
     case MessageKind::rts:
+    case MessageKind::rtr:
+    case MessageKind::withdraw:
+    case MessageKind::withdrawn:
       break;  // reply_fault knows no such reply
   }
 }
@@ -335,6 +352,7 @@ void Engine::State::deliver(Request& receive, std::span<const std::byte> payload
 }
 
 void Engine::State::finish(Request* request) {
+  if (request->announce_link.linked) leave_announcements(*request);
   if (request->rdma) end_rdma(*request);
   if (request->kind == Request::Kind::receive) {
     ++statistics.receives;
@@ -465,11 +483,9 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
 }
 
 void Engine::cancel(Request& request) {
-  const Lock lock(state_->mutex);
-  if (request.kind != Request::Kind::receive || !request.match_link.linked) return;
-  request.context->unpost(&request);
-  request.cancelled = true;
-  state_->finish(&request);
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  if (request.kind == Request::Kind::receive && request.match_link.linked) state_->cancel(request);
 }
 
 void Engine::detach(Request* request) {

@@ -144,6 +144,7 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     return false;
   }
   const auto pending = [](const Request* request) { return request && !request->may_return(); };
+  if (awaits_announced(requests, waited_ns)) return false;
   for (const Request* request : requests) {
     if (pending(request) && !may_release(*request, waited_ns)) return false;
   }
@@ -163,6 +164,19 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     }
   }
   return true;
+}
+
+/// Receives that their senders may be writing to right now. A sender that is late is asked not to (receiver_initiated.hpp); they
+/// are released when it has answered.
+bool Engine::State::awaits_announced(std::span<Request* const> requests, std::uint64_t waited_ns) {
+  bool any = false;
+  for (Request* receive : requests) {
+    if (!receive || !receive->announced) continue;
+    any = true;
+    if (waited_ns >= config.rtr_wait * std::uint64_t{1000}) withdraw(*receive);
+  }
+  if (any) statistics.count(Fallback::announced);
+  return any;
 }
 
 bool Engine::State::release(Request* receive) {

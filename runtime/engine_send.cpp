@@ -105,18 +105,21 @@ bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
   if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return false;
+  if (!matching[index].plain()) return false;
   MessageHeader header;
   header.kind = MessageKind::eager;
   header.payload_bytes = static_cast<std::uint32_t>(bytes);
   header.subject = static_cast<std::uint64_t>(context.id());
   header.source = context.self();
   header.tag = tag;
+  header.rtrs = matching[index].rtrs;
   if (bytes < least_direct_bytes || !send_directly(peer, header, {}, data, bytes)) {
     std::byte* room = reserve(peer, bytes);
     if (!room) return false;
     copy_from_user(room, data, bytes);
     commit(peer, header);
   }
+  ++matching[index].sent;
   ++statistics.eager_sends;
   statistics.bytes_sent += bytes;
   if (trace::on()) [[unlikely]]
@@ -159,9 +162,17 @@ void Engine::State::note_departure(Request& send, MessageKind kind, std::size_t 
   trace::matching_message_left(send, kind, payload_bytes, count_message(messages_out, send.peer));
 }
 
-void Engine::State::transmit(Request* send) {
+void Engine::State::number(MessageHeader& header, Peer to) {
+  PeerMatching& peer = matching[static_cast<std::size_t>(to)];
+  header.rtrs = peer.rtrs;
+  ++peer.sent;
+}
+
+/// It is the next one to its peer.
+void Engine::State::send_in_turn(Request* send) {
   if (!is_eager(*send)) {
     MessageHeader header = matching_header(*send, MessageKind::rts);
+    number(header, send->peer);
     ReadyToSend rts{.message_bytes = send->bytes, .sender_request = static_cast<std::uint64_t>(send->id)};
     if (send->sender_waits) header.flags |= flag_sender_waits;
     const std::byte* address = nullptr;
@@ -184,7 +195,8 @@ void Engine::State::transmit(Request* send) {
     return;
   }
   auto& queue = outgoing[static_cast<std::size_t>(send->peer)];
-  const MessageHeader header = eager_header(*send);
+  MessageHeader header = eager_header(*send);
+  number(header, send->peer);
   std::byte* room = queue.empty() ? reserve(send->peer, header.payload_bytes) : nullptr;
   if (!room) {
     queue.push_back({header, {}, send});

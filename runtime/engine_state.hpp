@@ -20,6 +20,7 @@
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/receiver_initiated.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/request.hpp"
@@ -45,7 +46,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void start_send(Request* send);
   /// The hot path: a small contiguous message with nothing in its way. False: nothing was done.
   bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes, CallSite site);
-  void transmit(Request* send);
+  void send_in_turn(Request* send);
+  /// A message that takes part in matching gets its place among those to that peer.
+  void number(MessageHeader& header, Peer to);
   void eager_sent(Request* send);
   void note_departure(Request& send, MessageKind kind, std::size_t payload_bytes);
   [[nodiscard]] bool is_eager(const Request& send) const {
@@ -133,6 +136,37 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_transferred(std::uint64_t token) override;
   RdmaPiece* take_piece();
 
+  // --- receives announced to their senders (engine_announced.cpp, receiver_initiated.hpp) ----------------------------
+  [[nodiscard]] bool may_announce(const Request& receive) const;
+  void announce_receive(Request& receive);
+  void send_ready_to_receive(Request& receive);
+  void end_announcement(Request& receive);
+  void leave_announcements(Request& receive);
+  void conclude_put(Request& receive, std::size_t bytes, bool seen);
+  bool poll_announced();
+  void on_put_end(Request& receive, const PutEnd& end);
+  void before_matching(Peer from, std::uint16_t known);
+  void announce_again();
+  void cancel(Request& receive);
+  void end_cancelled(Request& receive);
+  void on_withdrawn(Peer from, std::uint64_t subject);
+  void withdraw(Request& receive);
+  template <class Which>
+  std::size_t take_back(Peer from, Which which);
+  // ... and the sends to them (engine_line.cpp)
+  void transmit(Request* send);
+  bool transmit_in_turn(Request* send);
+  bool begin_put(Request& send, const OpenReceive& receive);
+  [[nodiscard]] bool waits_for_receiver(Request& send);
+  [[nodiscard]] bool waited_enough(const Request& send) const;
+  void advance_line(Peer peer);
+  bool advance_lines();
+  void all_of_put_posted(Request& send);
+  void on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready);
+  void on_withdraw(Peer from, std::uint64_t subject);
+  void send_withdrawn(Peer to, std::uint64_t subject);
+  [[nodiscard]] bool needs_looks() const;
+
   // --- both sides of a `write` (engine_cooperative.cpp) ------------------------------------------------------------
   [[nodiscard]] bool prefers_read(const Request& receive) const;
   void open_chunks(Request& receive, ClearToSend& clear, bool readable);
@@ -172,6 +206,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void refuse_release(std::span<Request* const> requests, Fallback reason, std::uint64_t waited_ns);
   void fall_back(const Request& request, Fallback reason);
   bool try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);
+  bool awaits_announced(std::span<Request* const> requests, std::uint64_t waited_ns);
   [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
   /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data
   /// of an old buffer would arrive in what lies there now (rule 12).
@@ -253,12 +288,19 @@ struct Engine::State final : MessageSink, FaultWaiter {
   IntrusiveList<Request, &Request::work_link> copies;
   IntrusiveList<Request, &Request::work_link> helping;  // receives that take part in the sender's copy
   IntrusiveList<Request, &Request::work_link> streams;
-  bool streams_wait = false;                            // none of them has room; on_room follows
-  IntrusiveList<Request, &Request::work_link> posting;  // transfers that want room in their adapter's queue
-  bool posting_waits = false;                           // none of them has room; on_room follows
-  IntrusiveList<Request, &Request::work_link> polled;   // receives whose last byte is looked at
-  std::size_t busy_copies = 0;                          // chunks being copied outside the lock
-  std::size_t queued = 0;                               // messages in `outgoing`
+  bool streams_wait = false;                                    // none of them has room; on_room follows
+  IntrusiveList<Request, &Request::work_link> posting;          // transfers that want room in their adapter's queue
+  bool posting_waits = false;                                   // none of them has room; on_room follows
+  IntrusiveList<Request, &Request::work_link> polled;           // receives whose last byte is looked at
+  std::vector<PeerMatching> matching;                           // by peer
+  std::vector<Peer> waiting_lines;                              // peers to whom sends wait in line
+  IntrusiveList<Request, &Request::announce_link> announced;    // receives, in order of announcement
+  IntrusiveList<Request, &Request::announce_link> to_announce;  // again, as a message crossed
+  std::size_t announced_count = 0;
+  std::size_t withdrawals = 0;         // that are not answered yet
+  std::uint64_t last_byte_source = 0;  // of random last bytes (put)
+  std::size_t busy_copies = 0;         // chunks being copied outside the lock
+  std::size_t queued = 0;              // messages in `outgoing`
 
   std::unique_ptr<PageGuard> guard;
   IntrusiveList<Request, &Request::release_link> released;

@@ -36,6 +36,8 @@ constexpr std::uint64_t patience_ns = 200'000;
 constexpr std::uint64_t signal_latency_ns = 1'000'000;
 constexpr microseconds sleep_host_busy{100};
 constexpr microseconds sleep_host_idle{10'000};
+/// How often a wait for a last byte looks in the time that it has lasted.
+constexpr std::uint64_t looks_while_waiting = 16;
 /// Rounds of a thread that touched a missing page before it sleeps, and for how long when its data is on the way or not.
 constexpr unsigned fault_rounds = 20'000;
 constexpr microseconds fault_sleep_moving{50};
@@ -50,10 +52,13 @@ std::atomic<bool> host_call_prepared{false};
 bool Engine::State::progress(Lock& lock) {
   bool moved = false;
   if (transport) moved = transport->poll(*this) > 0;
+  if (!to_announce.empty()) announce_again();
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
   if (!streams.empty()) moved |= push_streams();
   if (!posting.empty()) moved |= push_posting();
   if (!polled.empty()) moved |= poll_last_bytes();
+  if (!announced.empty()) moved |= poll_announced();
+  if (!waiting_lines.empty()) moved |= advance_lines();
   if (!copies.empty()) moved |= run_copy(lock);
   // Only who waits in a call takes part in the peer's copy: the helper thread would take the processor from the application.
   if (!helping.empty() && inside != 0) moved |= run_help(lock);
@@ -71,7 +76,9 @@ void Engine::State::set_attention(Attention level) {
 
 Attention Engine::State::needed_attention() const {
   if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
-  const bool outstanding = host_call || large_receives != 0 || pending_sends != 0 || queued != 0 || !released.empty() ||
+  // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
+  const bool asked = transport && receiver_initiated(config.rendezvous);
+  const bool outstanding = asked || host_call || large_receives != 0 || pending_sends != 0 || queued != 0 || !released.empty() ||
                            (transport && transport->holds_output());
   return outstanding ? Attention::rendezvous : Attention::none;
 }
@@ -113,7 +120,7 @@ void Engine::State::arm(Lock& lock) {
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
   const bool pushes = (!streams.empty() && !streams_wait) || (!posting.empty() && !posting_waits);
-  if (!copies.empty() || pushes || transport->pending()) transport->wake_helper();
+  if (!copies.empty() || pushes || needs_looks() || transport->pending()) transport->wake_helper();
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
@@ -229,6 +236,9 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   if (state_.transport && static_cast<int>(state_.transport->vanished()) >= 0) state_.transport->wake_helper();
   const bool host_busy = state_.host.outstanding && state_.host.outstanding();
   microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
+  // What comes to a receive that was announced wakes nobody. Looked for more and more rarely, so that it is late by so much at
+  // most.
+  if (!state_.announced.empty()) limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
   if (until_ns > waited_ns_) limit = std::min(limit, microseconds((until_ns - waited_ns_) / 1000 + 1));
   state_.sleep(lock, limit);
 }
@@ -301,7 +311,8 @@ void Engine::drain() {
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
   const Transport* transport = state_->transport;
-  while (state_->pending_sends != 0 || state_->queued != 0 || (transport && transport->holds_output())) {
+  while (state_->pending_sends != 0 || state_->queued != 0 || state_->withdrawals != 0 ||
+         (transport && transport->holds_output())) {
     if (!state_->progress(lock)) waiter.step(lock);
   }
 }

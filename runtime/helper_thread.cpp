@@ -10,6 +10,12 @@
 #include "runtime/trace_call.hpp"
 
 namespace sluice {
+namespace {
+
+/// Between two looks at what nobody will be told of (receiver_initiated.hpp).
+constexpr std::chrono::microseconds look_interval{50};
+
+}  // namespace
 
 void Engine::State::helper() {
   pthread_setname_np(pthread_self(), "sluice");
@@ -26,7 +32,11 @@ void Engine::State::helper() {
     while (inside == 0 || (!oversubscribed && !copies.empty())) {
       const bool moved = progress(lock);
       advance_releases();
-      if (!moved && copies.empty()) break;
+      if (moved || !copies.empty()) continue;
+      if (!needs_looks() || stopping.load(std::memory_order_relaxed)) break;
+      lock.unlock();
+      std::this_thread::sleep_for(look_interval);
+      lock.lock();
     }
     if (inside == 0) arm(lock);
     transport->flush_alerts();

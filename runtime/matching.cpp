@@ -44,6 +44,16 @@ void Context::unpost(Request* receive) {
   (receive->rank == any_source ? posted_any_ : source(receive->rank).posted).remove(receive);
 }
 
+bool Context::may_be_preceded(const Request& receive) const {
+  const auto has_earlier = [&receive](const Posted& list) {
+    for (const Request* other = list.first(); other && other->sequence < receive.sequence; other = Posted::next(other)) {
+      if (!other->announced && (tag_accepts(other->tag, receive.tag) || tag_accepts(receive.tag, other->tag))) return true;
+    }
+    return false;
+  };
+  return has_earlier(posted_any_) || has_earlier(sources_[static_cast<std::size_t>(receive.rank)].posted);
+}
+
 Request* Context::find_posted(Rank from, Tag tag) {
   const auto first_accepting = [tag](const Posted& list) {
     Request* candidate = list.first();

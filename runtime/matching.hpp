@@ -60,6 +60,8 @@ class Context {
   /// `receive->sequence` grows with every call.
   void post(Request* receive);
   void unpost(Request* receive);
+  /// An earlier receive that is posted and not announced to its sender could accept the same message.
+  [[nodiscard]] bool may_be_preceded(const Request& receive) const;
   /// The first posted receive that accepts the message; `match_posted` takes it.
   [[nodiscard]] Request* find_posted(Rank source, Tag tag);
   Request* match_posted(Rank source, Tag tag);

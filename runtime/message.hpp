@@ -8,10 +8,16 @@
 //   cts     receiver → sender   request    payload: ClearToSend; how and where the sender is to deliver
 //   refuse  sender → receiver   request    payload: Refusal; that way is not possible, choose another
 //   data    sender → receiver   request    payload: the next bytes in order (copy-in/copy-out stream)
-//   fin     either direction    request    no payload; what its sender copied of the message is where it belongs
+//   fin     either direction    request    no payload; what its sender copied of the message is where it belongs.
+//                                          Of putnr and put (sender → receiver): PutEnd
 //   ack     receiver → sender   request    no payload; a synchronous eager message was matched
+//   rtr     receiver → sender   context    payload: ReadyToReceive; a posted receive, which the sender may write to at once.
+//                                          `tag` is the wanted one, `source` the receiver's rank (receiver_initiated.hpp)
+//   withdraw   receiver → sender           subject: request of the receiver, as in its rtr, or 0: all of them; not to be written
+//   to withdrawn  sender → receiver           the same subject; nothing will be written there but what came before this
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -19,12 +25,13 @@
 
 namespace sluice {
 
-enum class MessageKind : std::uint8_t { eager = 1, rts, cts, refuse, data, fin, ack };
+enum class MessageKind : std::uint8_t { eager = 1, rts, cts, refuse, data, fin, ack, rtr, withdraw, withdrawn };
+inline constexpr std::size_t message_kinds = 11;  // of values, 0 included
 
 struct MessageHeader {
   MessageKind kind{};
   std::uint8_t flags = 0;
-  std::uint16_t unused = 0;
+  std::uint16_t rtrs = 0;  // eager, rts: how many rtr of the receiver had come to the sender before, modulo 2^16
   std::uint32_t payload_bytes = 0;
   std::uint64_t subject = 0;
   Rank source{};  // rank of the sender in the context (matching messages)
@@ -84,6 +91,23 @@ static_assert(sizeof(ClearToSend) == 56);
 
 struct Refusal {
   std::uint64_t offset = 0;  // first byte that did not arrive
+};
+
+struct ReadyToReceive {
+  std::uint64_t receiver_request = 0;
+  std::uint64_t address = 0;   // of the receive buffer, registered with `key`
+  std::uint64_t capacity = 0;  // its size
+  std::uint64_t seen = 0;      // eager and rts messages of this sender's that had come when the receive was announced
+  std::uint32_t key = 0;
+  std::uint8_t last_byte = 0;  // that is in the buffer's last byte now
+  std::uint8_t polled = 0;     // 1: the receiver looks at that byte; 0: it waits to be told
+  std::uint16_t unused = 0;
+};
+static_assert(sizeof(ReadyToReceive) == 40);
+
+/// The message is in place, and the receiver could not see that by itself.
+struct PutEnd {
+  std::uint64_t message_bytes = 0;
 };
 
 }  // namespace sluice

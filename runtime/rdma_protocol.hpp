@@ -5,8 +5,11 @@
 //   getcqe   rts (address, key) → ;  receiver reads, until the adapter's completion ;  ← fin
 //   get      rts (address, key, last byte) → ;  receiver reads, until the last byte is there ;  ← fin
 //   rdrp     rts (address, key) with the first bytes → ;  receiver reads the rest in chunks, so many at a time ;  ← fin
+//   putnr    ← rtr (address, key, last byte) ;  sender writes ;  fin → only if the message ends with that byte
+//   put      the same, with a random last byte
 //
-// The sender does not choose: its announcement (rts) says what it offers, the receiver takes what it prefers of that, and either
+// The last two are another matter, since the receiver speaks before it knows a message: receiver_initiated.hpp. Of the others,
+// the sender does not choose: its announcement (rts) says what it offers, the receiver takes what it prefers of that, and either
 // can fall back on `stream` (engine_transfer.cpp) as long as nothing was posted. After that, a transfer is completed by the
 // adapter, or the connection is lost and the process with it.
 //
@@ -33,7 +36,7 @@ namespace sluice {
 class RdmaProtocol {
  public:
   [[nodiscard]] virtual Rendezvous kind() const = 0;
-  /// The receiver, once the message is matched and its own memory is registered.
+  /// The receiver, once the message is matched (putnr, put: the receive is posted) and its own memory is registered.
   virtual void begin(Engine::State& state, Request& receive) const = 0;
   /// The sender, once it is cleared and its own memory is registered.
   virtual void cleared(Engine::State& /*state*/, Request& /*send*/) const {}
@@ -51,6 +54,8 @@ const RdmaProtocol& rput();
 const RdmaProtocol& getcqe();
 const RdmaProtocol& get();
 const RdmaProtocol& rdrp();
+const RdmaProtocol& putnr();
+const RdmaProtocol& put();
 }  // namespace rdma_protocols
 
 }  // namespace sluice

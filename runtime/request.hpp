@@ -71,7 +71,18 @@ class Request {
   std::uint8_t rts_flags = 0;
   std::uint8_t announced_last_byte = 0;  // receive: with flag_registered
   std::uint32_t announced_key = 0;       // likewise
-  std::unique_ptr<RdmaTransfer> rdma;    // memory is registered for it; moves once way is rdma
+  std::unique_ptr<RdmaTransfer> rdma;    // memory is registered for it; moves once way is rdma or the receive is announced
+
+  /// putnr and put (receiver_initiated.hpp).
+  bool announced = false;           // receive: the sender may write to it
+  bool cancel_wanted = false;       // receive: announced, and to be cancelled when the sender says that it will not
+  bool tells_end = false;           // send: the receiver cannot see by itself that the message is there
+  std::byte last_byte_before{};     // receive: of the buffer, before ...
+  std::byte last_byte_preset{};     // ... this was put there
+  std::uint8_t announcements = 0;   // receive: how often
+  std::uint16_t announcement = 0;   // receive: its number among those to this sender
+  std::uint64_t queued_at = 0;      // send: when it began to wait in line, ns
+  ListLink<Request> announce_link;  // receive: announced, or to be announced again
 
   /// A `write` delivery, which both sides may take part in. Set when the delivery begins.
   struct Shared {

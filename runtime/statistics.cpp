@@ -36,6 +36,8 @@ const char* describe(Fallback reason) {
       return "send whose receiver has come";
     case Fallback::registration_refused:
       return "memory could not be registered";
+    case Fallback::announced:
+      return "announced, sender not yet asked to wait or not answered";
     case Fallback::count:
       break;
   }

@@ -26,6 +26,7 @@ enum class Fallback : std::uint8_t {
   send_not_offered,      // a send whose buffer was no alias block when it was announced
   send_answered,         // a send whose receiver has come: it is being copied by this process
   registration_refused,  // memory that could not be registered with an adapter
+  announced,             // the sender may write to it at any moment: it is asked first
   count
 };
 
@@ -43,6 +44,9 @@ struct EngineStatistics {
   std::uint64_t streamed = 0;                          // receives by copy-in/copy-out
   std::array<std::uint64_t, rendezvous_kinds> rdma{};  // receives over RDMA, by Rendezvous
   std::uint64_t last_bytes_seen = 0;                   // of these, ended by a look at the last byte
+  std::uint64_t last_bytes_equal = 0;                  // sends by putnr and put whose last byte was there before
+  std::uint64_t receives_announced = 0;                // by rtr
+  std::uint64_t announcements_crossed = 0;             // of these, by an eager message or an rts: not usable
   std::uint64_t released = 0;
   std::uint64_t released_unmatched = 0;
   std::uint64_t held_sends = 0;

@@ -113,10 +113,32 @@ void matching_message_left(const Request& send, MessageKind kind, std::size_t pa
   write(record);
 }
 
-void answered(const Request& request, MessageKind kind, std::size_t payload) {
+void answered(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number) {
   Record record = about(Kind::message_out, request, peer | tag | context);
   record.detail = small(kind);
   record.bytes = payload;
+  record.value = number;
+  write(record);
+}
+
+void control(Kind kind, Peer peer, MessageKind message, std::size_t payload) {
+  write({.kind = small(kind), .detail = small(message), .bytes = payload, .peer = static_cast<std::int32_t>(peer)});
+}
+
+void put_began(Request& send, std::uint32_t announcement) {
+  posted(send);
+  Record record = about(Kind::message_out, send, peer | tag | context);
+  record.detail = message_put;
+  record.bytes = send.bytes;
+  record.value = announcement;
+  write(record);
+}
+
+void matched_put(const Request& receive, std::uint32_t announcement) {
+  Record record = about(Kind::match, receive, peer | tag | context);
+  record.detail = static_cast<std::uint16_t>(match_put | (receive.released ? match_released : 0));
+  record.bytes = receive.message_bytes;
+  record.value = announcement;
   write(record);
 }
 

@@ -33,7 +33,12 @@ void matched(const Request& receive, MessageKind kind, std::uint32_t number, boo
 void arrived(const Message& message);
 void chosen(const Request& receive, Protocol protocol, Reason reason);
 void matching_message_left(const Request& send, MessageKind kind, std::size_t payload, std::uint32_t number);
-void answered(const Request& request, MessageKind kind, std::size_t payload);
+void answered(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number = 0);
+/// Of the kinds that name no request of this process.
+void control(Kind kind, Peer peer, MessageKind message, std::size_t payload);
+/// A message is being written to a receive that was announced: it takes part in no matching, and no eager or rts tells of it.
+void put_began(Request& send, std::uint32_t announcement);
+void matched_put(const Request& receive, std::uint32_t announcement);
 void answer_came(const Request& request, MessageKind kind, std::size_t payload);
 void progressed(const Request& request);
 void completed(const Request& request);

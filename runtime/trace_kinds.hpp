@@ -72,7 +72,10 @@ enum class RegistrationEvent : std::uint16_t { hit, made, evicted, retried, refu
 
 // Sets of bits.
 inline constexpr std::uint16_t post_synchronous = 1, post_buffered = 2, post_blocking = 4, post_gaps = 8, post_at_once = 16;
-inline constexpr std::uint16_t match_rendezvous = 1, match_unexpected = 2, match_truncated = 4, match_released = 8;
+inline constexpr std::uint16_t match_rendezvous = 1, match_unexpected = 2, match_truncated = 4, match_released = 8,
+                               match_put = 16;
+/// In message_out, beside the kinds of runtime/message.hpp: data written to a receive that was announced.
+inline constexpr std::uint16_t message_put = 100;
 inline constexpr std::uint16_t release_send = 1, release_unmatched = 2, release_touched = 4, release_at_once = 8;
 
 struct Word {
@@ -98,6 +101,7 @@ inline constexpr std::array words{
     Word{"match", match_unexpected, "unexpected"},
     Word{"match", match_truncated, "truncated"},
     Word{"match", match_released, "released"},
+    Word{"match", match_put, "put"},
     Word{"message", 1, "eager"},
     Word{"message", 2, "rts"},
     Word{"message", 3, "cts"},
@@ -105,6 +109,10 @@ inline constexpr std::array words{
     Word{"message", 5, "data"},
     Word{"message", 6, "fin"},
     Word{"message", 7, "ack"},
+    Word{"message", 8, "rtr"},
+    Word{"message", 9, "withdraw"},
+    Word{"message", 10, "withdrawn"},
+    Word{"message", message_put, "put"},
     Word{"protocol", 0, "eager"},
     Word{"protocol", 1, "rput"},
     Word{"protocol", 2, "rget"},
@@ -198,7 +206,8 @@ inline constexpr std::array kinds{
              "How what is missing of the message is to travel, as its receiver decided."},
     KindText{Kind::message_out, "message_out", "operation peer tag context detail:kind=message bytes:payload value:message",
              "A message of Sluice's left for the peer, or for the queue of those that go before it. message: of an eager or rts, "
-             "the how-many-th of these from this rank to that one, from 1; otherwise 0."},
+             "the how-many-th of these from this rank to that one, from 1; otherwise "
+             "0. Of an rtr: its number among those to that rank, 16 bits; of a put: that of the rtr that it answers."},
     KindText{Kind::message_in, "message_in", "operation peer detail:kind=message bytes:payload",
              "An answer came: cts, refuse, data, fin or ack. For eager and rts see match and arrive."},
     KindText{Kind::progress, "progress", "operation peer bytes:in_place value:of",

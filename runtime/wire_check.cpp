@@ -3,6 +3,7 @@
 #include "runtime/chunk_claims.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/rdma_protocol.hpp"
+#include "runtime/receiver_initiated.hpp"
 
 namespace sluice {
 namespace {
@@ -19,7 +20,7 @@ bool awaits_writer(const Request& receive) {
 const char* fin_fault(const Request& request, std::uint8_t flags) {
   // Of chunks: it may have crossed a refusal, or a clearance for what the other side could not read, and is ignored then.
   if ((flags & flag_of_chunks) != 0) return nullptr;
-  if (request.kind == Request::Kind::receive && awaits_writer(request)) return nullptr;
+  if (request.kind == Request::Kind::receive && (request.announced || awaits_writer(request))) return nullptr;
   if (request.kind == Request::Kind::receive) return "says that a receive is done whose data it was not to bring";
   return request.way == Way::undecided ? nullptr : "says that a message is done that is still being sent";
 }
@@ -37,6 +38,12 @@ const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts) {
   if ((flags & flag_registered) == 0) return nullptr;
   if ((flags & flag_rdma) == 0 || (flags & flag_contiguous) != 0) return "says two things of where its data is";
   return wraps(rts.sender_address, rts.message_bytes) ? "announces memory that no address space has" : nullptr;
+}
+
+const char* ready_fault(const ReadyToReceive& ready, const PeerMatching& to) {
+  if (ready.capacity == 0 || wraps(ready.address, ready.capacity)) return "announces memory that no address space has";
+  if (ready.seen > to.sent) return "has seen more messages than were sent to it";
+  return to.open.size() >= most_announced ? "announces more receives than a process may" : nullptr;
 }
 
 const char* reply_fault(const Request& request, Peer from, const MessageHeader& header) {
@@ -59,6 +66,9 @@ const char* reply_fault(const Request& request, Peer from, const MessageHeader& 
       return send && request.expects == Expects::acknowledgement ? nullptr : "acknowledges what was not synchronous";
     case MessageKind::eager:
     case MessageKind::rts:
+    case MessageKind::rtr:
+    case MessageKind::withdraw:
+    case MessageKind::withdrawn:
       break;
   }
   return "is of an unknown kind";

@@ -35,9 +35,15 @@ Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t most_payload) {
     case static_cast<std::uint8_t>(MessageKind::data):
       return {"data", 0, 1, most_data_bytes, false};
     case static_cast<std::uint8_t>(MessageKind::fin):
-      return {"fin", flag_of_chunks, 0, 0, false};
+      return {"fin", flag_of_chunks, 0, sizeof(PutEnd), false};
     case static_cast<std::uint8_t>(MessageKind::ack):
       return {"ack", 0, 0, 0, false};
+    case static_cast<std::uint8_t>(MessageKind::rtr):
+      return {"rtr", 0, sizeof(ReadyToReceive), sizeof(ReadyToReceive), true};
+    case static_cast<std::uint8_t>(MessageKind::withdraw):
+      return {"withdraw", 0, 0, 0, false};
+    case static_cast<std::uint8_t>(MessageKind::withdrawn):
+      return {"withdrawn", 0, 0, 0, false};
     case control_kinds + static_cast<std::uint8_t>(Control::goodbye):
       return {"goodbye", 0, 0, 0, false};
     case control_kinds + static_cast<std::uint8_t>(Control::ping):
@@ -60,7 +66,8 @@ struct Fields {
         source(wire::get<12, std::int32_t>(bytes)),
         subject(wire::get<16, std::uint64_t>(bytes)),
         tag(wire::get<24, std::int32_t>(bytes)),
-        reserved(wire::get<7, std::uint8_t>(bytes) | wire::get<28, std::uint32_t>(bytes)) {}
+        rtrs(wire::get<28, std::uint16_t>(bytes)),
+        reserved(wire::get<7, std::uint8_t>(bytes) | wire::get<30, std::uint16_t>(bytes)) {}
 
   std::uint32_t magic;
   std::uint8_t version;
@@ -70,7 +77,8 @@ struct Fields {
   std::int32_t source;
   std::uint64_t subject;
   std::int32_t tag;
-  std::uint32_t reserved;
+  std::uint16_t rtrs;
+  int reserved;
 };
 
 Fault fault_of(const Fields& fields, const Rule& rule) {
@@ -81,7 +89,7 @@ Fault fault_of(const Fields& fields, const Rule& rule) {
   if (fields.payload < rule.least || fields.payload > rule.most) return Fault::length;
   if (rule.matching ? fields.source < 0 : fields.source != 0) return Fault::source;
   if (rule.matching ? fields.tag < 0 : fields.tag != 0) return Fault::tag;
-  return fields.reserved != 0 ? Fault::reserved : Fault::none;
+  return fields.reserved != 0 || (!rule.matching && fields.rtrs != 0) ? Fault::reserved : Fault::none;
 }
 
 void encode(std::uint8_t kind, const MessageHeader& message, std::span<std::byte, header_bytes> target) {
@@ -94,7 +102,8 @@ void encode(std::uint8_t kind, const MessageHeader& message, std::span<std::byte
   wire::put<12>(target, static_cast<std::int32_t>(message.source));
   wire::put<16>(target, message.subject);
   wire::put<24>(target, static_cast<std::int32_t>(message.tag));
-  wire::put<28>(target, std::uint32_t{0});
+  wire::put<28>(target, message.rtrs);
+  wire::put<30>(target, std::uint16_t{0});
 }
 
 }  // namespace
@@ -120,6 +129,7 @@ Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_
     decoded.header.kind = static_cast<MessageKind>(fields.kind);
   }
   decoded.header.flags = fields.flags;
+  decoded.header.rtrs = fields.rtrs;
   decoded.header.payload_bytes = fields.payload;
   decoded.header.subject = fields.subject;
   decoded.header.source = static_cast<Rank>(fields.source);

@@ -6,10 +6,11 @@
 //         6  flags      1
 //         7  zero       1
 //         8  payload    4   bytes that follow the header
-//        12  source     4   eager, rts: rank of the sender in the context; otherwise 0
+//        12  source     4   eager, rts, rtr: rank of the sender in the context; otherwise 0
 //        16  subject    8   as in runtime/message.hpp
-//        24  tag        4   eager, rts; otherwise 0
-//        28  zero       4
+//        24  tag        4   eager, rts, rtr; otherwise 0
+//        28  rtrs       2   eager, rts, as in runtime/message.hpp; otherwise 0
+//        30  zero       2
 //
 // Nothing of a header is used before all of it was found possible: known kind, no flag that the kind does not have, a length
 // that the kind can have. So a receiver never reserves memory for, or waits for, what a damaged length says. Whether `subject`

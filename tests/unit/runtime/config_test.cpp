@@ -45,7 +45,7 @@ TEST(config, every_variable_is_read) {
       {"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K", "SLUICE_TRANSPORTS=tcp",
        "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_TCP_INTERFACES=^10.0.0.0/8", "SLUICE_TCP_TIMEOUT=7",
        "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M", "SLUICE_REG_BYTES=2M", "SLUICE_REG_ENTRIES=8", "SLUICE_RDRP_CHUNK=8K",
-       "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
+       "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_RTR_WAIT=70", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -61,6 +61,7 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.reg_entries, 8U);
   EXPECT_EQ(parsed.config.rdrp_chunk, 8192U);
   EXPECT_EQ(parsed.config.rdrp_outstanding, 9U);
+  EXPECT_EQ(parsed.config.rtr_wait, 70U);
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
   EXPECT_EQ(parsed.config.rendezvous, Rendezvous::coop);
   EXPECT_EQ(parsed.config.verbose, 3);
@@ -84,7 +85,7 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
                                      {"SLUICE_SEND_RELEASE", {"0", "1"}},
                                      {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
                                      {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
-                                     {"SLUICE_RNDV", {"auto", "rput", "rget", "coop", "getcqe", "get", "rdrp"}},
+                                     {"SLUICE_RNDV", {"auto", "rput", "rget", "coop", "getcqe", "get", "rdrp", "putnr", "put"}},
                                      {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
                                      {"SLUICE_SUMMARY", {"0", "1"}}};
   for (const auto& [name, words] : choices) {

@@ -13,6 +13,7 @@
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/rendezvous_counts.hpp"
 
 namespace sluice {
 namespace {
@@ -57,7 +58,7 @@ TEST_P(Delivery, every_byte_arrives_once_and_nothing_beyond_it_changes) {
 
 INSTANTIATE_TEST_SUITE_P(Protocols, Delivery,
                          testing::Combine(testing::Values(Rendezvous::automatic, Rendezvous::rput, Rendezvous::getcqe,
-                                                          Rendezvous::get, Rendezvous::rdrp),
+                                                          Rendezvous::get, Rendezvous::rdrp, Rendezvous::putnr, Rendezvous::put),
                                           testing::Values(0, 1, 2, 3, 4095, 4096, 4097, 131'072, 131'073, 1'000'003, 4 << 20),
                                           testing::Values(plain, shuffled, narrow, slow_messages)));
 
@@ -91,17 +92,14 @@ TEST_P(Exchange, each_rendezvous_takes_the_protocols_own_number_of_messages) {
   EXPECT_EQ(by_receiver.reads, writes ? 0 : messages);
   EXPECT_EQ(by_receiver.of(MessageKind::data) + by_sender.of(MessageKind::data), 0u);
   EXPECT_EQ(pair.receiver.statistics().last_bytes_seen, protocol == Rendezvous::get ? messages : 0);
-}
 
-TEST_P(Exchange, a_message_longer_than_the_buffer_fills_it_and_is_reported) {
-  RdmaPair pair(shuffled, RdmaPair::forced(GetParam()));
-  auto sent = pattern(300'001);
-  std::vector<std::byte> got(150'007, untouched);
-  const auto whole = std::span(got);
-  const Outcome outcome = pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(whole.first(150'000)));
-  EXPECT_EQ(outcome.failure, Failure::truncated);
-  EXPECT_TRUE(std::equal(got.begin(), got.begin() + 150'000, sent.begin()));
-  EXPECT_EQ(std::count(got.begin() + 150'000, got.end(), untouched), 7);
+  RendezvousCounts counts{.where = "model", .protocol = protocol, .data = "any", .rendezvous = messages};
+  counts.add(by_sender.messages);
+  counts.add(by_receiver.messages);
+  counts.writes = by_sender.writes;
+  counts.reads = by_receiver.reads;
+  counts.last_bytes_seen = pair.receiver.statistics().last_bytes_seen;
+  counts.print();
 }
 
 TEST_P(Exchange, a_wildcard_receive_is_served) {
@@ -113,7 +111,27 @@ TEST_P(Exchange, a_wildcard_receive_is_served) {
   EXPECT_EQ(taken(pair.receiver, GetParam()), 1u);
 }
 
-TEST_P(Exchange, buffers_with_gaps_go_as_a_stream) {
+// --- whoever speaks first ----------------------------------------------------------------------------------------------
+
+class AnyProtocol : public testing::TestWithParam<Rendezvous> {};
+
+INSTANTIATE_TEST_SUITE_P(Protocols, AnyProtocol,
+                         testing::Values(Rendezvous::rput, Rendezvous::getcqe, Rendezvous::get, Rendezvous::rdrp,
+                                         Rendezvous::putnr, Rendezvous::put),
+                         [](const auto& instance) { return name_of(instance.param); });
+
+TEST_P(AnyProtocol, a_message_longer_than_the_buffer_fills_it_and_is_reported) {
+  RdmaPair pair(shuffled, RdmaPair::forced(GetParam()));
+  auto sent = pattern(300'001);
+  std::vector<std::byte> got(150'007, untouched);
+  const auto whole = std::span(got);
+  const Outcome outcome = pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(whole.first(150'000)));
+  EXPECT_EQ(outcome.failure, Failure::truncated);
+  EXPECT_TRUE(std::equal(got.begin(), got.begin() + 150'000, sent.begin()));
+  EXPECT_EQ(std::count(got.begin() + 150'000, got.end(), untouched), 7);
+}
+
+TEST_P(AnyProtocol, buffers_with_gaps_go_as_a_stream) {
   const auto every_other = std::make_shared<Layout>(std::vector<StridedRun>{{0, 8, 16, 5000}}, 16 * 5000);
   for (const bool sender_has_them : {true, false}) {
     RdmaPair pair(plain, RdmaPair::forced(GetParam()));
@@ -131,7 +149,7 @@ TEST_P(Exchange, buffers_with_gaps_go_as_a_stream) {
   }
 }
 
-TEST_P(Exchange, memory_that_cannot_be_registered_loses_nothing) {
+TEST_P(AnyProtocol, memory_that_cannot_be_registered_loses_nothing) {
   for (const auto& refused : {std::vector<std::size_t>{0}, {1}, {0, 1}}) {
     RdmaPair pair({.refused_processes = refused}, RdmaPair::forced(GetParam()));
     auto sent = pattern(200'003);
@@ -145,7 +163,7 @@ TEST_P(Exchange, memory_that_cannot_be_registered_loses_nothing) {
   }
 }
 
-TEST_P(Exchange, many_messages_at_once_all_arrive_whatever_the_room) {
+TEST_P(AnyProtocol, many_messages_at_once_all_arrive_whatever_the_room) {
   constexpr std::size_t messages = 40;
   for (const AdapterKnobs& knobs :
        {plain, narrow, AdapterKnobs{.shuffled = true, .queue_depth = 3, .room = 2, .registrations = 5}}) {
@@ -245,33 +263,76 @@ INSTANTIATE_TEST_SUITE_P(Protocols, Unattended,
                          testing::Values(Rendezvous::rput, Rendezvous::getcqe, Rendezvous::get, Rendezvous::rdrp),
                          [](const auto& instance) { return name_of(instance.param); });
 
+/// Nobody is told of a last byte that has changed: data moves, and the next call finds it.
+class UnattendedPut : public testing::TestWithParam<Rendezvous> {};
+INSTANTIATE_TEST_SUITE_P(Protocols, UnattendedPut, testing::Values(Rendezvous::putnr, Rendezvous::put),
+                         [](const auto& instance) { return name_of(instance.param); });
+
+/// Two engines, each with its helper thread, and one message that is under way between them.
+class Computing {
+ public:
+  explicit Computing(Rendezvous protocol)
+      : sender_(parts(sender_side, protocol)),
+        receiver_(parts(receiver_side, protocol)),
+        from_(sender_.adopt(ContextId{1}, {sender_side, receiver_side}, zero)),
+        to_(receiver_.adopt(ContextId{1}, {sender_side, receiver_side}, Rank{1})) {
+    receive = receiver_.start_receive(*to_, zero, RdmaPair::tag, RdmaPair::contiguous(got), RdmaPair::here);
+    send = sender_.start_send(*from_, Rank{1}, RdmaPair::tag, RdmaPair::contiguous(sent), SendMode::standard, RdmaPair::here);
+  }
+  ~Computing() {
+    sender_.take(send);
+    receiver_.take(receive);
+  }
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+
+  void call_receiver() { receiver_.progress(); }
+
+  std::vector<std::byte> sent = pattern(700'000);
+  std::vector<std::byte> got = std::vector<std::byte>(sent.size());
+  Request* receive = nullptr;
+  Request* send = nullptr;
+
+ private:
+  Engine::Parts parts(Peer self, Rendezvous protocol) {
+    return {.self = self,
+            .job_size = 2,
+            .processes_on_node = 1,
+            .transport = &network_.transport(self),
+            .arena = nullptr,
+            .host = {},
+            .config = RdmaPair::forced(protocol)};
+  }
+
+  ModelAdapters network_{2, {.shuffled = false, .queue_depth = 2}};
+  Engine sender_;
+  Engine receiver_;
+  Context* const from_;
+  Context* const to_;
+};
+
 TEST_P(Unattended, a_message_is_through_while_both_sides_compute) {
-  ModelAdapters network(2, {.shuffled = false, .queue_depth = 2});
-  const auto parts = [&](Peer self) {
-    return Engine::Parts{.self = self,
-                         .job_size = 2,
-                         .processes_on_node = 1,
-                         .transport = &network.transport(self),
-                         .arena = nullptr,
-                         .host = {},
-                         .config = RdmaPair::forced(GetParam())};
-  };
-  Engine sender(parts(sender_side));
-  Engine receiver(parts(receiver_side));
-  Context* const from = sender.adopt(ContextId{1}, {sender_side, receiver_side}, zero);
-  Context* const to = receiver.adopt(ContextId{1}, {sender_side, receiver_side}, Rank{1});
-  auto sent = pattern(700'000);
-  std::vector<std::byte> got(sent.size());
-  Request* const receive = receiver.start_receive(*to, zero, RdmaPair::tag, RdmaPair::contiguous(got), RdmaPair::here);
-  Request* const send =
-      sender.start_send(*from, Rank{1}, RdmaPair::tag, RdmaPair::contiguous(sent), SendMode::standard, RdmaPair::here);
-  while (!Engine::is_complete(*receive) || !Engine::is_complete(*send)) std::this_thread::yield();  // no call into an engine
-  EXPECT_EQ(got, sent);
-  sender.take(send);
-  receiver.take(receive);
+  Computing pair(GetParam());
+  while (!Engine::is_complete(*pair.receive) || !Engine::is_complete(*pair.send))
+    std::this_thread::yield();  // no call into an engine
+  EXPECT_EQ(pair.got, pair.sent);
 }
 
-TEST_P(Unattended, two_threads_and_an_adapter_that_goes_on_by_itself_lose_nothing) {
+TEST_P(UnattendedPut, a_message_is_in_place_while_both_sides_compute_and_the_next_call_finds_it) {
+  Computing pair(GetParam());
+  while (!Engine::is_complete(*pair.send)) std::this_thread::yield();  // no call into an engine
+  EXPECT_EQ(pair.got, pair.sent);
+  pair.call_receiver();
+  EXPECT_TRUE(Engine::is_complete(*pair.receive));
+}
+
+class TwoThreads : public testing::TestWithParam<Rendezvous> {};
+INSTANTIATE_TEST_SUITE_P(Protocols, TwoThreads,
+                         testing::Values(Rendezvous::rput, Rendezvous::getcqe, Rendezvous::get, Rendezvous::rdrp,
+                                         Rendezvous::putnr, Rendezvous::put),
+                         [](const auto& instance) { return name_of(instance.param); });
+
+TEST_P(TwoThreads, two_threads_and_an_adapter_that_goes_on_by_itself_lose_nothing) {
   constexpr int rounds = 60;
   ModelAdapters network(2, {.shuffled = true, .largest_transfer = 50'000, .queue_depth = 3, .room = 2});
   const auto work = [&](Peer self, Peer other) {

@@ -60,6 +60,28 @@ TEST_F(Matching, a_receive_with_another_tag_is_passed_over) {
   EXPECT_EQ(context_.match_posted(Rank{1}, Tag{5}), wanted);
 }
 
+TEST_F(Matching, a_receive_may_be_preceded_by_earlier_ones_that_accept_the_same_and_are_not_announced) {
+  Request* other_tag = post(Rank{1}, Tag{4});
+  Request* first = post(Rank{1}, Tag{5});
+  EXPECT_FALSE(context_.may_be_preceded(*other_tag));
+  EXPECT_FALSE(context_.may_be_preceded(*first));
+  EXPECT_TRUE(context_.may_be_preceded(*post(Rank{1}, Tag{5})));
+}
+
+TEST_F(Matching, an_announced_receive_precedes_nothing) {
+  post(Rank{1}, Tag{5})->announced = true;
+  EXPECT_FALSE(context_.may_be_preceded(*post(Rank{1}, Tag{5})));
+}
+
+TEST_F(Matching, wildcards_precede_what_they_accept) {
+  post(any_source, Tag{5});
+  EXPECT_TRUE(context_.may_be_preceded(*post(Rank{1}, Tag{5})));
+  EXPECT_FALSE(context_.may_be_preceded(*post(Rank{1}, Tag{6})));
+  post(Rank{2}, any_tag);
+  EXPECT_TRUE(context_.may_be_preceded(*post(Rank{2}, Tag{6})));
+  EXPECT_FALSE(context_.may_be_preceded(*post(Rank{3}, Tag{6})));
+}
+
 TEST_F(Matching, an_unposted_receive_matches_nothing) {
   Request* receive = post(any_source, any_tag);
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -19,7 +21,10 @@ class RdmaPair {
   static constexpr Tag tag{3};
 
   explicit RdmaPair(AdapterKnobs knobs = {}, const Config& config = {}, AliasArena* receiver_blocks = nullptr)
-      : network(2, by_hand(knobs)), sender(parts(Peer{0}, config, nullptr)), receiver(parts(Peer{1}, config, receiver_blocks)) {}
+      : network(2, by_hand(knobs)),
+        sender(parts(Peer{0}, config, nullptr)),
+        receiver(parts(Peer{1}, config, receiver_blocks)),
+        config_(config) {}
   ~RdmaPair() { network.let_helpers_go(); }
   RdmaPair(const RdmaPair&) = delete;
   RdmaPair& operator=(const RdmaPair&) = delete;
@@ -44,18 +49,19 @@ class RdmaPair {
 
   /// Lets things happen until all of these are complete (true), or nothing happens any more (false).
   bool run(std::span<Request* const> requests) {
+    const auto done = [requests] {
+      return std::all_of(requests.begin(), requests.end(), [](const Request* r) { return !r || Engine::is_complete(*r); });
+    };
     for (;;) {
       settle();
-      const bool done =
-          std::all_of(requests.begin(), requests.end(), [](const Request* r) { return !r || Engine::is_complete(*r); });
-      if (done) return true;
-      if (!network.step()) return false;
+      if (done()) return true;
+      if (!network.step() && !wait_in_vain()) return done();
     }
   }
   /// Until nothing happens any more.
   void run_out() {
     do settle();
-    while (network.step());
+    while (network.step() || wait_in_vain());
     settle();
   }
 
@@ -81,6 +87,14 @@ class RdmaPair {
   Engine receiver;
 
  private:
+  /// Whoever waits for an announcement by real time has waited long enough. Whether that led to something.
+  bool wait_in_vain() {
+    constexpr std::size_t never = 10'000;
+    if (!receiver_initiated(config_.rendezvous) || config_.rtr_wait >= never) return false;
+    std::this_thread::sleep_for(2 * std::chrono::microseconds(config_.rtr_wait));
+    settle();
+    return network.step();
+  }
   static AdapterKnobs by_hand(AdapterKnobs knobs) {
     knobs.by_hand = true;
     return knobs;
@@ -109,6 +123,7 @@ class RdmaPair {
     return receiver.take(receive);
   }
 
+  const Config config_;
   Context* from_ = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
   Context* to_ = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
 };

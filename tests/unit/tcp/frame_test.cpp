@@ -42,7 +42,11 @@ std::vector<MessageHeader> one_of_each_kind() {
           message(MessageKind::data, 1),
           message(MessageKind::data, most_data_bytes),
           message(MessageKind::fin, 0),
-          message(MessageKind::ack, 0)};
+          message(MessageKind::fin, sizeof(PutEnd)),
+          message(MessageKind::ack, 0),
+          matching(MessageKind::rtr, sizeof(ReadyToReceive)),
+          message(MessageKind::withdraw, 0),
+          message(MessageKind::withdrawn, 0)};
 }
 
 TEST(Frame, every_kind_comes_back_as_it_was) {
@@ -57,6 +61,15 @@ TEST(Frame, every_kind_comes_back_as_it_was) {
     EXPECT_EQ(decoded.header.source, header.source);
     EXPECT_EQ(decoded.header.tag, header.tag);
   }
+}
+
+TEST(Frame, messages_that_take_part_in_matching_say_how_many_announcements_had_come) {
+  auto header = matching(MessageKind::eager, 8);
+  header.rtrs = 0xabcd;
+  EXPECT_EQ(decode(encoded(header), most_payload).header.rtrs, 0xabcd);
+  auto reply = message(MessageKind::fin, 0);
+  reply.rtrs = 1;
+  EXPECT_EQ(decode(encoded(reply), most_payload).fault, Fault::reserved);
 }
 
 TEST(Frame, flags_come_back) {
@@ -105,14 +118,14 @@ TEST(Frame, names_another_version) {
   EXPECT_EQ(explain(bytes, most_payload), "a frame is of version 2, this process speaks version 1");
 }
 
-TEST(Frame, knows_ten_kinds_and_no_others) {
+TEST(Frame, knows_thirteen_kinds_and_no_others) {
   int known = 0;
   for (unsigned kind = 0; kind < 256; ++kind) {
     Header bytes = encoded(message(MessageKind::ack, 0));
     bytes[5] = static_cast<std::byte>(kind);
     known += decode(bytes, most_payload).fault == Fault::kind ? 0 : 1;
   }
-  EXPECT_EQ(known, 10);
+  EXPECT_EQ(known, 13);
   EXPECT_EQ(fault_text(message(MessageKind{}, 0)), "a frame is of the unknown kind 0");
 }
 
@@ -129,7 +142,9 @@ TEST(Frame, names_lengths_that_the_kind_cannot_have) {
   EXPECT_TRUE(is_bad(message(MessageKind::cts, sizeof(ClearToSend) + 1)));
   EXPECT_TRUE(is_bad(message(MessageKind::refuse, 0)));
   EXPECT_TRUE(is_bad(message(MessageKind::data, 0)));
-  EXPECT_TRUE(is_bad(message(MessageKind::fin, 1)));
+  EXPECT_TRUE(is_bad(message(MessageKind::fin, sizeof(PutEnd) + 1)));
+  EXPECT_TRUE(is_bad(matching(MessageKind::rtr, sizeof(ReadyToReceive) - 1)));
+  EXPECT_TRUE(is_bad(message(MessageKind::withdraw, 1)));
   EXPECT_TRUE(is_bad(message(MessageKind::ack, 0xffffffff)));
   EXPECT_EQ(fault_text(message(MessageKind::data, most_data_bytes + 1)),
             "a frame of kind data announces 1048577 bytes where 1 to 1048576 are possible");

@@ -1,0 +1,210 @@
+// Receives that are announced to their senders (putnr, put): the receiver's side of receiver_initiated.hpp.
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "runtime/engine_state.hpp"
+#include "runtime/fatal.hpp"
+#include "runtime/rdma_protocol.hpp"
+#include "runtime/trace_events.hpp"
+#include "runtime/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+const RdmaProtocol& protocol_of(Rendezvous rendezvous) {
+  return rendezvous == Rendezvous::put ? rdma_protocols::put() : rdma_protocols::putnr();
+}
+
+/// Number `a` is later than `b`, of numbers that wrap around.
+bool is_later(std::uint16_t a, std::uint16_t b) { return static_cast<std::int16_t>(a - b) > 0; }
+
+void restore_last_byte(const Request& receive) {
+  copy_to_user(receive.rdma->local(receive.bytes - 1), &receive.last_byte_before, 1);
+}
+
+/// What the adapter has put there; the loads of what lies before it may not be moved in front of this one. A last page that is
+/// not looked at through its alias may have come under guard, for a receive that shares it: then nothing is seen yet.
+bool last_byte_changed(const Request& receive) {
+  std::byte* const registered = receive.rdma->local(receive.bytes - 1);
+  std::byte* const last = receive.rdma->in_block ? registered : unguarded_address(registered, 1);
+  return last && std::atomic_ref(*last).load(std::memory_order_acquire) != receive.last_byte_preset;
+}
+
+}  // namespace
+
+bool Engine::State::may_announce(const Request& receive) const {
+  if (!receiver_initiated(config.rendezvous) || receive.rank == any_source || receive.tag == any_tag) return false;
+  if (receive.has_gaps() || unmatched_releases != 0 || announced_count == most_announced) return false;
+  if (receive.announcements == most_announcements) return false;
+  const Peer sender = receive.context->peer(receive.rank);
+  if (matching[static_cast<std::size_t>(sender)].withdrawing) return false;
+  return rdma_for(sender) && receive.bytes > eager_limits[static_cast<std::size_t>(sender)] &&
+         !receive.context->may_be_preceded(receive);
+}
+
+void Engine::State::announce_receive(Request& receive) {
+  if (!may_announce(receive)) return;
+  const Peer sender = receive.context->peer(receive.rank);
+  if (!register_buffer(receive, receive.bytes, *rdma_for(sender))) return;
+  receive.peer = sender;
+  receive.announced = true;
+  ++receive.announcements;
+  announced.push_back(&receive);
+  ++announced_count;
+  ++statistics.receives_announced;
+  receive.rdma->protocol = &protocol_of(config.rendezvous);
+  receive.rdma->protocol->begin(*this, receive);
+}
+
+void Engine::State::send_ready_to_receive(Request& receive) {
+  PeerMatching& sender = matching[static_cast<std::size_t>(receive.peer)];
+  receive.announcement = ++sender.announced;
+  const RemoteMemory here = receive.rdma->memory.remote();
+  const ReadyToReceive ready{.receiver_request = static_cast<std::uint64_t>(receive.id),
+                             .address = here.address,
+                             .capacity = receive.bytes,
+                             .seen = sender.arrived,
+                             .key = here.key,
+                             .last_byte = std::to_integer<std::uint8_t>(receive.last_byte_preset),
+                             .polled = receive.rdma->adapter->places_in_order() ? std::uint8_t{1} : std::uint8_t{0}};
+  MessageHeader header;
+  header.kind = MessageKind::rtr;
+  header.subject = static_cast<std::uint64_t>(receive.context->id());
+  header.source = receive.context->self();
+  header.tag = receive.tag;
+  send_or_queue(receive.peer, header, std::as_bytes(std::span(&ready, 1)));
+  if (trace::on()) [[unlikely]]
+    trace::answered(receive, header.kind, sizeof ready, receive.announcement);
+}
+
+/// The sender will not write to it (any more): MPI changes nothing of a buffer beyond the message.
+void Engine::State::end_announcement(Request& receive) {
+  announced.remove(&receive);
+  --announced_count;
+  receive.announced = false;
+  restore_last_byte(receive);
+  end_rdma(receive);
+}
+
+/// A message of the sender's matched it, or it is over.
+void Engine::State::leave_announcements(Request& receive) {
+  if (receive.announced) {
+    end_announcement(receive);
+  } else if (receive.announce_link.linked) {
+    to_announce.remove(&receive);
+  }
+}
+
+/// PR2: the message is in place. `seen`: by its last byte.
+void Engine::State::conclude_put(Request& receive, std::size_t bytes, bool seen) {
+  ++statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
+  statistics.last_bytes_seen += seen ? 1 : 0;
+  announced.remove(&receive);
+  --announced_count;
+  receive.announced = false;
+  if (bytes < receive.bytes) restore_last_byte(receive);
+  receive.context->unpost(&receive);
+  receive.matched = true;
+  receive.message_bytes = receive.limit = receive.stop = receive.offset = bytes;
+  if (trace::on()) [[unlikely]]
+    trace::matched_put(receive, receive.announcement);
+  note_match(receive);
+  finish(&receive);
+}
+
+bool Engine::State::poll_announced() {
+  bool moved = false;
+  Request* next = nullptr;
+  for (Request* receive = announced.first(); receive; receive = next) {
+    next = decltype(announced)::next(receive);
+    if (!receive->rdma->adapter->places_in_order() || !last_byte_changed(*receive)) continue;
+    conclude_put(*receive, receive->bytes, true);
+    moved = true;
+  }
+  return moved;
+}
+
+void Engine::State::on_put_end(Request& receive, const PutEnd& end) {
+  if (end.message_bytes > receive.bytes) {
+    fatal("rank %d says that it has written %zu bytes to a receive of %zu", static_cast<int>(receive.peer),
+          static_cast<std::size_t>(end.message_bytes), receive.bytes);
+  }
+  conclude_put(receive, end.message_bytes, false);
+}
+
+/// Of the receives announced to that peer, those that will not be written to any more. How many.
+template <class Which>
+std::size_t Engine::State::take_back(Peer from, Which which) {
+  std::size_t count = 0;
+  Request* next = nullptr;
+  for (Request* receive = announced.first(); receive; receive = next) {
+    next = decltype(announced)::next(receive);
+    if (receive->peer != from || !which(*receive)) continue;
+    ++count;
+    end_announcement(*receive);
+    if (receive->cancel_wanted) {
+      end_cancelled(*receive);
+    } else {
+      to_announce.push_back(receive);
+    }
+  }
+  return count;
+}
+
+/// Before an eager or rts message is matched (rules 2 and 3). `known`: how many announcements had come to its sender.
+void Engine::State::before_matching(Peer from, std::uint16_t known) {
+  ++matching[static_cast<std::size_t>(from)].arrived;
+  if (announced.empty()) return;
+  poll_announced();
+  statistics.announcements_crossed +=
+      take_back(from, [known](const Request& receive) { return is_later(receive.announcement, known); });
+}
+
+/// When all that has arrived is handled: more may have been on the way.
+void Engine::State::announce_again() {
+  while (Request* receive = to_announce.pop_front()) announce_receive(*receive);
+}
+
+void Engine::State::end_cancelled(Request& receive) {
+  receive.context->unpost(&receive);
+  receive.cancelled = true;
+  finish(&receive);
+}
+
+/// A receive that is not matched yet. The sender may be writing to one that is announced: it is asked first.
+void Engine::State::cancel(Request& receive) {
+  if (!receive.announced) return end_cancelled(receive);
+  if (std::exchange(receive.cancel_wanted, true)) return;
+  ++withdrawals;
+  send_control(receive.peer, MessageKind::withdraw, static_cast<std::uint64_t>(receive.id));
+  if (trace::on()) [[unlikely]]
+    trace::answered(receive, MessageKind::withdraw, 0);
+}
+
+/// The receive is no longer to be written to, and not announced again.
+void Engine::State::withdraw(Request& receive) {
+  receive.announcements = most_announcements;
+  PeerMatching& sender = matching[static_cast<std::size_t>(receive.peer)];
+  if (std::exchange(sender.withdrawing, true)) return;
+  ++withdrawals;
+  send_control(receive.peer, MessageKind::withdraw, every_receive);
+  if (trace::on()) [[unlikely]]
+    trace::answered(receive, MessageKind::withdraw, 0);
+}
+
+/// A receive may be over: then its message came before this, or was on the way when the sender heard of the receive.
+void Engine::State::on_withdrawn(Peer from, std::uint64_t subject) {
+  if (withdrawals == 0) fatal("rank %d withdraws what it was not asked to", static_cast<int>(from));
+  --withdrawals;
+  poll_announced();
+  if (subject == every_receive) {
+    matching[static_cast<std::size_t>(from)].withdrawing = false;
+    take_back(from, [](const Request&) { return true; });
+    return;
+  }
+  take_back(from, [subject](const Request& receive) { return static_cast<std::uint64_t>(receive.id) == subject; });
+}
+
+}  // namespace sluice

@@ -1,0 +1,26 @@
+// putnr and put: the receiver announces its buffer, the sender writes, and the receiver sees the end in the last byte. The two
+// differ in what is in that byte before.
+#pragma once
+
+#include "runtime/engine_state.hpp"
+#include "runtime/rdma_protocol.hpp"
+
+namespace sluice {
+
+class Putnr : public RdmaProtocol {
+ public:
+  [[nodiscard]] Rendezvous kind() const override { return Rendezvous::putnr; }
+  void begin(Engine::State& state, Request& receive) const override;
+  void cleared(Engine::State& state, Request& send) const override;
+  void all_posted(Engine::State& state, Request& send) const override;
+  void all_complete(Engine::State& state, Request& send) const override;
+
+ protected:
+  ~Putnr() = default;
+
+ private:
+  /// What the last byte of a receive buffer is to be before the message.
+  [[nodiscard]] virtual std::byte first_value(Engine::State& state) const;
+};
+
+}  // namespace sluice
