@@ -85,8 +85,13 @@ void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statisti
 }
 
 /// What a rendezvous consists of beside its data, by the names that the protocols are written with.
-constexpr std::array<std::pair<MessageKind, const char*>, 4> control_messages{
-    {{MessageKind::rts, "rts"}, {MessageKind::cts, "cts"}, {MessageKind::refuse, "refuse"}, {MessageKind::fin, "fin"}}};
+constexpr std::array<std::pair<MessageKind, const char*>, 7> control_messages{{{MessageKind::rts, "rts"},
+                                                                               {MessageKind::rtr, "rtr"},
+                                                                               {MessageKind::cts, "cts"},
+                                                                               {MessageKind::refuse, "refuse"},
+                                                                               {MessageKind::fin, "fin"},
+                                                                               {MessageKind::withdraw, "withdraw"},
+                                                                               {MessageKind::withdrawn, "withdrawn"}}};
 
 void add_verbs(std::vector<Row>& rows, const VerbsTransport::Statistics& verbs) {
   rows.push_back({"messages sent over verbs, with control messages", verbs.messages_sent});

@@ -17,7 +17,7 @@ MODES = {
 }
 
 # The rendezvous protocols over RDMA, as SLUICE_RNDV names them.
-RDMA_PROTOCOLS = ("rput", "getcqe", "get", "rdrp")
+RDMA_PROTOCOLS = ("rput", "getcqe", "get", "rdrp", "putnr", "put")
 
 
 def _over_verbs(transports="verbs", **settings):

@@ -34,9 +34,11 @@ struct RendezvousCounts {
   void print() const {
     const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     std::printf(
-        "COUNTED %s %s %s rendezvous=%llu control=%llu rts=%llu cts=%llu fin=%llu writes=%llu reads=%llu last_byte=%llu\n",
+        "COUNTED %s %s %s rendezvous=%llu control=%llu rts=%llu rtr=%llu cts=%llu fin=%llu writes=%llu reads=%llu "
+        "last_byte=%llu\n",
         name_of(protocol).c_str(), where, data, number(rendezvous), number(control()), number(of(MessageKind::rts)),
-        number(of(MessageKind::cts)), number(of(MessageKind::fin)), number(writes), number(reads), number(last_bytes_seen));
+        number(of(MessageKind::rtr)), number(of(MessageKind::cts)), number(of(MessageKind::fin)), number(writes), number(reads),
+        number(last_bytes_seen));
   }
 };
 
