@@ -17,6 +17,7 @@
 //   to withdrawn  sender → receiver           the same subject; nothing will be written there but what came before this
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -25,6 +26,7 @@
 namespace sluice {
 
 enum class MessageKind : std::uint8_t { eager = 1, rts, cts, refuse, data, fin, ack, rtr, withdraw, withdrawn };
+inline constexpr std::size_t message_kinds = 11;  // of values, 0 included
 
 struct MessageHeader {
   MessageKind kind{};

@@ -111,18 +111,20 @@ void print_config(const std::string& format) {
 
 }  // namespace
 
-InfoCommand::InfoCommand(CLI::App& parent) {
-  CLI::App* const command = parent.add_subcommand("info", "Tell version, host MPI, page guard, transports and configuration");
-  command->add_flag("--config", config_only_, "Print the configuration table alone");
-  auto* const format = command->add_option("--format", format_, "text or json; for --config also markdown or man")
-                           ->check(CLI::IsMember({"text", "json", "markdown", "man"}));
-  command
-      ->add_flag_callback(
+InfoCommand::InfoCommand(CLI::App& parent)
+    : Subcommand(parent, "info", "Tell version, host MPI, page guard, transports and configuration") {
+  command().add_flag("--config", config_only_, "Print the configuration table alone");
+  auto* const format = command()
+                           .add_option("--format", format_, "text or json; for --config also markdown or man")
+                           ->check(CLI::IsMember({"text", "json", "markdown", "man"}))
+                           ->type_name("text|json|markdown|man");
+  command()
+      .add_flag_callback(
           "--json", [this] { format_ = "json"; }, "The same as --format json")
       ->excludes(format);
 }
 
-int InfoCommand::execute() const {
+int InfoCommand::execute() {
   const ParsedConfig parsed = parse_config(environ);
   for (const std::string& warning : parsed.warnings) fmt::print(stderr, "sluice info: warning: {}\n", warning);
   for (const std::string& error : parsed.errors) fmt::print(stderr, "sluice info: {}\n", error);

@@ -1,16 +1,17 @@
 // `sluice info`: what would run, on what, and with which configuration.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "tools/subcommand.hpp"
 
 namespace sluice {
 
-class InfoCommand {
+class InfoCommand : public Subcommand {
  public:
   explicit InfoCommand(CLI::App& parent);
   /// 0, or the usage status when a variable of the environment has a bad value (which is told as well).
-  [[nodiscard]] int execute() const;
+  [[nodiscard]] int execute() override;
 
  private:
   bool config_only_ = false;

@@ -10,15 +10,6 @@ namespace {
 constexpr std::string_view library_name = "libsluice.so";
 constexpr std::string_view separators = ": ";  // both are understood by the dynamic linker
 
-bool lists(std::string_view preload, std::string_view library) {
-  while (true) {
-    const auto end = preload.find_first_of(separators);
-    if (preload.substr(0, end) == library) return true;
-    if (end == std::string_view::npos) return false;
-    preload.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace
 
 std::vector<std::filesystem::path> library_candidates(const std::filesystem::path& directory,
@@ -40,9 +31,20 @@ std::optional<std::filesystem::path> find_library() {
   return *found;
 }
 
+std::vector<std::string> preload_entries(std::string_view preload) {
+  std::vector<std::string> entries;
+  while (!preload.empty()) {
+    const auto end = std::min(preload.find_first_of(separators), preload.size());
+    if (end > 0) entries.emplace_back(preload.substr(0, end));
+    preload.remove_prefix(std::min(end + 1, preload.size()));
+  }
+  return entries;
+}
+
 std::string with_preload(std::string_view existing, std::string_view library) {
   if (existing.empty()) return std::string(library);
-  if (lists(existing, library)) return std::string(existing);
+  const auto entries = preload_entries(existing);
+  if (std::find(entries.begin(), entries.end(), library) != entries.end()) return std::string(existing);
   return std::string(existing) + ":" + std::string(library);
 }
 

@@ -17,6 +17,9 @@ std::vector<std::filesystem::path> library_candidates(const std::filesystem::pat
 /// The library that belongs to the running command.
 std::optional<std::filesystem::path> find_library();
 
+/// The libraries that a value of LD_PRELOAD names.
+std::vector<std::string> preload_entries(std::string_view preload);
+
 /// LD_PRELOAD with the library at the end, so that other PMPI tools that are there already stay in front of it and see
 /// the program's calls. A library that is listed already stays where it is.
 std::string with_preload(std::string_view existing, std::string_view library);

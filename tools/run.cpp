@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <regex>
 
 #include "tools/exit_status.hpp"
 #include "tools/preload.hpp"
@@ -34,6 +35,12 @@ std::string flag_name(std::string_view variable, bool on_by_default) {
 }
 
 bool is_switch(const ConfigVariable& variable) { return variable.expected == "0 or 1"; }
+
+/// "off|matched|early" where a few words are all that may be said, which completion and help then show.
+std::string type_of(const ConfigVariable& variable) {
+  std::string type = std::regex_replace(std::string(variable.expected), std::regex(", | or "), "|");
+  return std::regex_match(type, std::regex("[a-z0-9|]+")) ? type : "VALUE";
+}
 
 /// Puts the library into LD_PRELOAD; false, with a message, when there is none that could be put there.
 bool preload_library() {
@@ -64,10 +71,11 @@ int become(const std::vector<std::string>& program) {
 
 }  // namespace
 
-RunCommand::RunCommand(CLI::App& parent)
-    : command_(parent.add_subcommand("run", "Run a program with Sluice preloaded, or mpirun with everything that it starts")) {
-  command_->footer("Behind the options: [--] program [arguments]");
-  command_->prefix_command();
+RunCommand::RunCommand(CLI::App& parent, std::vector<std::string> behind_dashes)
+    : Subcommand(parent, "run", "Run a program with Sluice preloaded, or mpirun with everything that it starts"),
+      behind_dashes_(std::move(behind_dashes)) {
+  command().footer("Behind the options: [--] program [arguments]");
+  command().prefix_command();
   for (const ConfigVariable& variable : config_variables()) add_option(variable);
 }
 
@@ -76,24 +84,24 @@ void RunCommand::add_option(const ConfigVariable& variable) {
   if (is_switch(variable)) {
     const bool on_by_default = variable.default_value == "1";
     const std::string value = on_by_default ? "0" : "1";
-    command_->add_flag_function(
+    command().add_flag_function(
         flag_name(name, on_by_default), [this, name, value](std::int64_t) { settings_[name] = value; },
         fmt::format("Sets {}={}. {}", name, value, variable.meaning));
     return;
   }
-  command_
-      ->add_option_function<std::string>(
+  command()
+      .add_option_function<std::string>(
           option_name(name), [this, name](const std::string& value) { settings_[name] = value; },
           fmt::format("Sets {}: {}; default {}. {}", name, variable.expected, variable.default_value, variable.meaning))
-      ->type_name("VALUE");
+      ->type_name(type_of(variable));
 }
 
-int RunCommand::execute(const std::vector<std::string>& behind_dashes) const {
-  std::vector<std::string> words = command_->remaining();
+int RunCommand::execute() {
+  std::vector<std::string> words = command().remaining();
   // The first "--" ends the options; one behind the program's name is the program's own.
   const bool named = !words.empty();
-  const std::size_t skipped = !named && !behind_dashes.empty() ? 1 : 0;
-  words.insert(words.end(), behind_dashes.begin() + static_cast<std::ptrdiff_t>(skipped), behind_dashes.end());
+  const std::size_t skipped = !named && !behind_dashes_.empty() ? 1 : 0;
+  words.insert(words.end(), behind_dashes_.begin() + static_cast<std::ptrdiff_t>(skipped), behind_dashes_.end());
   if (words.empty()) {
     fmt::print(stderr, "sluice run: which program? See sluice run --help\n");
     return exit_usage;

@@ -1,29 +1,28 @@
 // `sluice run`: starts a program with the library preloaded and the configuration that the options ask for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "runtime/config.hpp"
+#include "tools/subcommand.hpp"
 
 namespace sluice {
 
-class RunCommand {
+class RunCommand : public Subcommand {
  public:
-  /// Adds the subcommand, with one option for every variable of the configuration table.
-  explicit RunCommand(CLI::App& parent);
+  /// Adds the subcommand, with one option for every variable of the configuration table. `behind_dashes`: the words from the
+  /// first "--" on, which CLI11 would give to the command itself.
+  RunCommand(CLI::App& parent, std::vector<std::string> behind_dashes);
 
-  [[nodiscard]] bool chosen() const { return command_->parsed(); }
-  /// Becomes the program, whose words are what the parser left over and what stood behind them; returns an exit status
-  /// only when that fails.
-  [[nodiscard]] int execute(const std::vector<std::string>& behind_dashes) const;
+  /// Becomes the program, whose words are what the parser left over and what stood behind them; returns only when that fails.
+  [[nodiscard]] int execute() override;
 
  private:
   void add_option(const ConfigVariable& variable);
 
-  CLI::App* command_;
+  std::vector<std::string> behind_dashes_;
   std::map<std::string, std::string> settings_;  // variable: value
 };
 

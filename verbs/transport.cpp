@@ -59,6 +59,7 @@ void VerbsTransport::commit(Peer to, const MessageHeader& header) {
   const auto bytes = static_cast<std::uint32_t>(verbs_slot::overhead) + header.payload_bytes;
   target.credits.note_sent();
   ++counts_.messages_sent;
+  ++counts_.sent_of_kind[static_cast<std::size_t>(header.kind)];
   counts_.bytes_sent += header.payload_bytes;
   post(target, {.start = start,
                 .bytes = bytes,

@@ -6,23 +6,11 @@ import sys
 import tempfile
 
 from builds import BUILD, ROOT
+from checks import Checks
 from processes import run
-from report import Tally
 
 sys.path.insert(0, str(ROOT / "tests" / "mpi" / "support"))
 from jobs import run_job  # noqa: E402
-
-
-class Checks:
-    def __init__(self):
-        self.tally = Tally()
-
-    def check(self, name, good, explanation=""):
-        if good:
-            self.tally.passed += 1
-        else:
-            self.tally.failed += 1
-            print(f"FAIL {name}\n" + "\n".join(f"    {line}" for line in explanation.splitlines()))
 
 
 def _only(root, pattern):
@@ -50,7 +38,7 @@ def _check_pkg_config(checks, root):
 
 
 def _check_command(checks, root, seconds):
-    command = _only(root, "sluice")
+    command = _only(root, "bin/sluice")
     library = _only(root, "libsluice.so")
     outcome = run([command, "run", "sh", "-c", "echo $LD_PRELOAD"], 20)
     checks.check("the installed command preloads the installed library", outcome.output.strip() == str(library), outcome.output)
@@ -59,15 +47,5 @@ def _check_command(checks, root, seconds):
     job = run_job([*program, "--serial-check"], 2, {}, min(seconds, 60))
     checks.check("a job runs under the installed command", job.ok and "serial check equal" in job.stdout,
                  job.describe() if not job.ok else job.stdout)
-    checks.check("the manual page is there", _only(root, "sluice.1*").is_file() and os.path.getsize(_only(root, "sluice.1*")) > 0)
-
-
-def documentation(_seconds):
-    """docs/configuration.md shows the table that the library is built with."""
-    checks = Checks()
-    outcome = run([BUILD / "tools" / "sluice", "info", "--config", "--format", "markdown"], 20)
-    page = ROOT / "docs" / "configuration.md"
-    current = page.exists() and outcome.returncode == 0 and outcome.output in page.read_text()
-    checks.check("docs/configuration.md is current", current,
-                 f"It should contain what `sluice info --config --format markdown` prints:\n{outcome.output}")
-    return checks.tally
+    for page in ("sluice.1*", "sluice-run.1*", "bash-completion/completions/sluice"):
+        checks.check(f"{page} is there", _only(root, page).is_file() and os.path.getsize(_only(root, page)) > 0)

@@ -10,6 +10,7 @@ import signal
 import sys
 
 import builds
+import documentation
 import fuzz
 import installation
 import lint
@@ -60,7 +61,7 @@ def faults(seconds):
 STEPS = [
     ("build", 600, build_normal),
     ("formatting", 60, lint.formatting),
-    ("documentation", 30, installation.documentation),
+    ("documentation", 30, documentation.documentation),
     ("unit", 300, lambda seconds: unit.unit_tests(builds.BUILD, seconds)),
     ("installation", 120, installation.installation),
     ("mpi-faults", 400, faults),

@@ -66,6 +66,7 @@ TEST_P(Put, a_message_takes_one_control_message_and_one_more_where_it_ends_with_
   EXPECT_EQ(taken(pair, GetParam()), messages);
   EXPECT_EQ(pair.receiver.statistics().last_bytes_seen, messages - equal);
   EXPECT_EQ(pair.network.counts(receiver_side).notifications, 0u);
+  pair.counts(GetParam(), "any").print();
 }
 
 TEST(Putnr, messages_that_end_with_the_constant_take_two_control_messages_each) {
@@ -77,6 +78,7 @@ TEST(Putnr, messages_that_end_with_the_constant_take_two_control_messages_each) 
   std::vector<std::byte> got(sent.size());
   for (std::size_t i = 0; i < messages; ++i) pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(got));
   EXPECT_EQ(pair.control_messages(), 2 * messages);
+  pair.counts(Rendezvous::putnr, "zero").print();
 }
 
 TEST(PutOverPutnr, messages_that_all_end_alike_take_a_second_control_message_at_most_once_in_200) {
@@ -90,6 +92,7 @@ TEST(PutOverPutnr, messages_that_all_end_alike_take_a_second_control_message_at_
     for (std::size_t i = 0; i < messages; ++i) pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(got));
     EXPECT_LE(pair.control_messages(), messages + messages / 200);
     EXPECT_GT(pair.control_messages(), messages);
+    if (last == std::byte{0}) pair.counts(Rendezvous::put, "zero").print();
   }
 }
 

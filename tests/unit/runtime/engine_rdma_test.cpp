@@ -91,6 +91,8 @@ TEST_P(Exchange, each_rendezvous_takes_the_protocols_own_number_of_messages) {
   EXPECT_EQ(by_receiver.reads, writes ? 0 : messages);
   EXPECT_EQ(by_receiver.of(MessageKind::data) + by_sender.of(MessageKind::data), 0u);
   EXPECT_EQ(pair.receiver.statistics().last_bytes_seen, protocol == Rendezvous::get ? messages : 0);
+
+  pair.counts(protocol, "any").print();
 }
 
 TEST_P(Exchange, a_wildcard_receive_is_served) {

@@ -1,38 +1,12 @@
 // The `sluice` command as a user meets it: arguments in, output and exit status out.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
 
+#include "tests/unit/tools/shell.hpp"
+
+namespace sluice {
 namespace {
-
-struct Result {
-  std::string output;  // standard output and error
-  int status;
-};
-
-struct Close {
-  void operator()(std::FILE* pipe) const { ::pclose(pipe); }
-};
-
-/// Runs a shell command line in which $sluice is the command.
-Result shell(const std::string& line) {
-  const std::string script = "unset LD_PRELOAD; sluice='" SLUICE_COMMAND "'; exec 2>&1; " + line;
-  std::unique_ptr<std::FILE, Close> pipe(::popen(script.c_str(), "r"));
-  Result result{"", -1};
-  std::array<char, 4096> buffer{};
-  while (const std::size_t bytes = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
-    result.output.append(buffer.data(), bytes);
-  const int status = ::pclose(pipe.release());
-  if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
-  return result;
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(sluice_run, program_sees_the_library_and_the_settings_of_the_options) {
   const Result result = shell("$sluice run --release off --eager-limit 4K --summary --disable env");
@@ -143,3 +117,4 @@ TEST(sluice, command_without_a_subcommand_is_refused) { EXPECT_EQ(shell("$sluice
 TEST(sluice, version_is_told) { EXPECT_TRUE(shell("$sluice --version").output.starts_with("sluice ")); }
 
 }  // namespace
+}  // namespace sluice

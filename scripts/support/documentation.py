@@ -1,0 +1,65 @@
+"""Pages against programs: what exists is documented, and what is documented exists."""
+
+import re
+
+from builds import BUILD, ROOT
+from checks import Checks
+from processes import run
+
+COMMAND = BUILD / "tools" / "sluice"
+OF_EVERY_SUBCOMMAND = {"--help"}
+
+
+def documentation(_seconds):
+    checks = Checks()
+    _check_configuration(checks)
+    names = _subcommands()
+    checks.check("sluice --help lists subcommands", len(names) > 1)
+    _check_command_page(checks, names)
+    _check_manual(checks, names)
+    return checks.tally
+
+
+def _check_configuration(checks):
+    """docs/configuration.md shows the table that the library is built with."""
+    outcome = run([COMMAND, "info", "--config", "--format", "markdown"], 20)
+    page = ROOT / "docs" / "configuration.md"
+    current = page.exists() and outcome.returncode == 0 and outcome.output in page.read_text()
+    checks.check("docs/configuration.md is current", current,
+                 f"It should contain what `sluice info --config --format markdown` prints:\n{outcome.output}")
+
+
+def _subcommands():
+    listed = run([COMMAND, "--help"], 20).output.partition("Subcommands:")[2]
+    return re.findall(r"^  ([a-z]+)", listed, re.MULTILINE)
+
+
+def _options_of(name):
+    return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", run([COMMAND, name, "--help"], 20).output, re.MULTILINE))
+
+
+def _check_command_page(checks, names):
+    """Each subcommand has a section in docs/command.md, whose options are those of the program. Those of `run` are the
+    variables, which docs/configuration.md has; what the section names must exist all the same."""
+    text = (ROOT / "docs" / "command.md").read_text()
+    sections = dict(re.findall(r"^## sluice ([a-z]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    checks.check("docs/command.md has a section for each subcommand", set(sections) == set(names),
+                 f"sections: {sorted(sections)}\nsubcommands: {sorted(names)}")
+    for name in sorted(set(sections) & set(names)):
+        options = _options_of(name)
+        told = set(re.findall(r"`[^`\n]*?(--[a-z][a-z-]*)", sections[name]))
+        missing = set() if name == "run" else options - told - OF_EVERY_SUBCOMMAND
+        checks.check(f"docs/command.md tells the options of sluice {name}", not missing and not told - options,
+                     f"not told: {sorted(missing)}\ntold, but do not exist: {sorted(told - options)}")
+
+
+def _check_manual(checks, names):
+    pages = {path.name: path for path in (BUILD / "tools").glob("*.1")}
+    expected = {"sluice.1"} | {f"sluice-{name}.1" for name in names}
+    checks.check("each subcommand has a manual page", set(pages) == expected, f"pages: {sorted(pages)}\nexpected: {sorted(expected)}")
+    for name, path in sorted(pages.items()):
+        outcome = run(["groff", "-man", "-Tutf8", "-ww", "-z", path], 20)
+        checks.check(f"{name} renders without warnings", outcome.returncode == 0 and not outcome.output.strip(), outcome.output)
+    overview = (pages["sluice.1"].read_text() if "sluice.1" in pages else "").replace("\\-", "-")
+    missing = [name for name in names if f"sluice-{name}" not in overview]
+    checks.check("sluice.1 names every subcommand", not missing, " ".join(missing))
