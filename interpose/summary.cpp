@@ -44,6 +44,7 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
         {std::string("  over RDMA by ") + name_of(static_cast<Rendezvous>(i)), counts.rdma[i], Row::Unit::count, true});
   }
   rows.push_back({"    that a look at the last byte ended", counts.last_bytes_seen, Row::Unit::count, true});
+  rows.push_back({"    pages seen to be there before the end", counts.pages_seen, Row::Unit::count, true});
   rows.push_back({"    whose last byte was the preset one", counts.last_bytes_equal, Row::Unit::count, true});
   rows.push_back({"  announced to their senders", counts.receives_announced, Row::Unit::count, true});
   rows.push_back({"    in vain, as a message was on its way", counts.announcements_crossed, Row::Unit::count, true});

@@ -47,7 +47,7 @@ Engine::State::State(const Parts& parts)
       to_self(parts.self),
       outgoing(parts.job_size),
       matching(parts.job_size),
-      last_byte_source(static_cast<std::uint64_t>(parts.self)) {
+      random_state(static_cast<std::uint64_t>(parts.self)) {
   set_process_name(static_cast<int>(self));
   eager_limit = *std::min_element(eager_limits.begin(), eager_limits.end());
   if (!transport) return;

@@ -334,6 +334,40 @@ TEST_P(Put, what_is_sent_behind_a_message_that_has_no_room_in_the_queue_does_not
   EXPECT_EQ(got_small, small);
 }
 
+TEST_P(Put, a_receive_that_was_written_to_is_over_before_a_later_message_is_matched) {
+  RdmaPair pair({}, with_small_messages(GetParam()));
+  auto large = ending_with(std::byte{0x77});
+  auto small = pattern(10, 2);
+  std::vector<std::byte> got_large(large.size());
+  std::vector<std::byte> got_small(10);
+  Request* const first = pair.start_receive(RdmaPair::contiguous(got_large));
+  Request* const second = pair.start_receive(RdmaPair::contiguous(got_small));
+  pair.run_out();
+  Request* const send = pair.start_send(RdmaPair::contiguous(large));
+  pair.start_send(RdmaPair::contiguous(small));
+  while (pair.network.step()) {  // the receiver does not look meanwhile
+  }
+  const std::array requests{first, second, send};
+  ASSERT_TRUE(pair.run(requests));
+  EXPECT_EQ(got_large, large);
+  EXPECT_EQ(got_small, small);
+}
+
+TEST_P(Put, a_receive_that_was_written_to_before_it_was_cancelled_is_not_cancelled) {
+  RdmaPair pair({}, patient());
+  auto sent = ending_with(std::byte{0x77});
+  std::vector<std::byte> got(sent.size());
+  Request* const receive = pair.start_receive(RdmaPair::contiguous(got));
+  pair.run_out();
+  Request* const send = pair.start_send(RdmaPair::contiguous(sent));
+  pair.receiver.cancel(*receive);
+  while (pair.network.step()) pair.sender.progress();  // the answer comes while the receiver does not look
+  const std::array requests{receive, send};
+  ASSERT_TRUE(pair.run(requests));
+  EXPECT_FALSE(pair.receiver.take(receive).cancelled);
+  EXPECT_EQ(got, sent);
+}
+
 // --- what is taken back ------------------------------------------------------------------------------------------------
 
 TEST_P(Put, a_cancelled_receive_ends_when_its_sender_has_forgotten_it) {
