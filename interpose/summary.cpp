@@ -45,6 +45,7 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
         {std::string("  over RDMA by ") + name_of(static_cast<Rendezvous>(i)), counts.rdma[i], Row::Unit::count, true});
   }
   rows.push_back({"    that a look at the last byte ended", counts.last_bytes_seen, Row::Unit::count, true});
+  rows.push_back({"    pages seen to be there before the end", counts.pages_seen, Row::Unit::count, true});
   rows.push_back({"    whose last byte was the preset one", counts.last_bytes_equal, Row::Unit::count, true});
   rows.push_back({"  announced to their senders", counts.receives_announced, Row::Unit::count, true});
   rows.push_back({"    in vain, as a message was on its way", counts.announcements_crossed, Row::Unit::count, true});
@@ -86,8 +87,13 @@ void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statisti
 }
 
 /// What a rendezvous consists of beside its data, by the names that the protocols are written with.
-constexpr std::array<std::pair<MessageKind, const char*>, 4> control_messages{
-    {{MessageKind::rts, "rts"}, {MessageKind::cts, "cts"}, {MessageKind::refuse, "refuse"}, {MessageKind::fin, "fin"}}};
+constexpr std::array<std::pair<MessageKind, const char*>, 7> control_messages{{{MessageKind::rts, "rts"},
+                                                                               {MessageKind::rtr, "rtr"},
+                                                                               {MessageKind::cts, "cts"},
+                                                                               {MessageKind::refuse, "refuse"},
+                                                                               {MessageKind::fin, "fin"},
+                                                                               {MessageKind::withdraw, "withdraw"},
+                                                                               {MessageKind::withdrawn, "withdrawn"}}};
 
 void add_verbs(std::vector<Row>& rows, const VerbsTransport::Statistics& verbs) {
   rows.push_back({"messages sent over verbs, with control messages", verbs.messages_sent});

@@ -47,7 +47,7 @@ Engine::State::State(const Parts& parts)
       to_self(parts.self),
       outgoing(parts.job_size),
       matching(parts.job_size),
-      last_byte_source(static_cast<std::uint64_t>(parts.self)),
+      random_state(static_cast<std::uint64_t>(parts.self)),
       messages_out(parts.job_size),
       messages_in(parts.job_size) {
   set_process_name(static_cast<int>(self));

@@ -227,7 +227,7 @@ void Engine::State::on_transferred(std::uint64_t token) {
     return;
   }
   Request& request = *transfer.request;
-  if (!request.is_send()) request.offset = transfer.complete_up_to();
+  if (!request.is_send()) request.offset = std::max(request.offset, transfer.complete_up_to());
   if (!transfer.pieces.empty()) note_progress(request);
   if (!transfer.all_posted()) {
     if (!request.work_link.linked) go_on_posting(request);

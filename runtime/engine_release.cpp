@@ -145,6 +145,9 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
   }
   const auto pending = [](const Request* request) { return request && !request->may_return(); };
   if (awaits_announced(requests, waited_ns)) return false;
+  for (Request* request : requests) {
+    if (pending(request) && !request->is_send()) look_at_sentinels(*request);
+  }
   for (const Request* request : requests) {
     if (pending(request) && !may_release(*request, waited_ns)) return false;
   }
@@ -305,6 +308,7 @@ void Engine::State::advance_releases() {
     if (!receive->is_send() && receive->progress_slot != Transport::no_slot) {
       receive->offset = std::min<std::size_t>(transport->progress(receive->progress_slot), receive->limit);
     }
+    if (!receive->is_send()) look_at_sentinels(*receive);
     if (receive->offset != 0) guard->open(*receive->guarded, completed_prefix(*receive));
   }
 }

@@ -134,6 +134,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool push_posting();
   bool poll_last_bytes();
   void on_transferred(std::uint64_t token) override;
+  // ... and which pages are there meanwhile (rdma_sentinels.cpp)
+  void set_sentinels(Request& receive);
+  void look_at_sentinels(Request& receive);
+  std::byte random_byte();
   RdmaPiece* take_piece();
 
   // --- receives announced to their senders (engine_announced.cpp, receiver_initiated.hpp) ----------------------------
@@ -297,10 +301,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   IntrusiveList<Request, &Request::announce_link> announced;    // receives, in order of announcement
   IntrusiveList<Request, &Request::announce_link> to_announce;  // again, as a message crossed
   std::size_t announced_count = 0;
-  std::size_t withdrawals = 0;         // that are not answered yet
-  std::uint64_t last_byte_source = 0;  // of random last bytes (put)
-  std::size_t busy_copies = 0;         // chunks being copied outside the lock
-  std::size_t queued = 0;              // messages in `outgoing`
+  std::size_t withdrawals = 0;     // that are not answered yet
+  std::uint64_t random_state = 0;  // of last bytes (put) and sentinels
+  std::size_t busy_copies = 0;     // chunks being copied outside the lock
+  std::size_t queued = 0;          // messages in `outgoing`
 
   std::unique_ptr<PageGuard> guard;
   IntrusiveList<Request, &Request::release_link> released;

@@ -20,6 +20,7 @@ class Get final : public RdmaProtocol {
   /// GR1': the last byte-slot gets a value that the message does not bring, before anything is read into it.
   void begin(Engine::State& state, Request& receive) const override {
     *receive.rdma->local(receive.stop - 1) = ~std::byte{receive.announced_last_byte};
+    state.set_sentinels(receive);
     state.read_by_rdma(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
   }
 

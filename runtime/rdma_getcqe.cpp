@@ -13,6 +13,7 @@ class Getcqe final : public RdmaProtocol {
 
   /// GR1.
   void begin(Engine::State& state, Request& receive) const override {
+    state.set_sentinels(receive);
     state.read_by_rdma(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
   }
 

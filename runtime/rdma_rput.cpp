@@ -13,6 +13,7 @@ class Rput final : public RdmaProtocol {
 
   /// RV (2): the receiver answers the sender's first message.
   void begin(Engine::State& state, Request& receive) const override {
+    state.set_sentinels(receive);
     const RemoteMemory here = receive.rdma->memory.remote();
     ClearToSend clear;
     clear.receiver_request = static_cast<std::uint64_t>(receive.id);

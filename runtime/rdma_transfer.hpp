@@ -41,6 +41,8 @@ struct RdmaTransfer {
   bool in_block = false;    // at an alias, so that the application's pages may be protected meanwhile
   RemoteMemory remote;      // where byte 0 of the message lies at the peer
   Direction direction = Direction::read;
+  bool has_sentinels = false;  // rdma_sentinels.cpp: in the last byte of each page that is not there
+  std::byte sentinel{};
   std::size_t posted = 0;  // first byte that is not posted yet
   std::size_t end = 0;     // of what is to be moved
   std::size_t piece_bytes = 0;

@@ -44,6 +44,7 @@ struct EngineStatistics {
   std::uint64_t streamed = 0;                          // receives by copy-in/copy-out
   std::array<std::uint64_t, rendezvous_kinds> rdma{};  // receives over RDMA, by Rendezvous
   std::uint64_t last_bytes_seen = 0;                   // of these, ended by a look at the last byte
+  std::uint64_t pages_seen = 0;                        // known to be there by their sentinels, of messages still on their way
   std::uint64_t last_bytes_equal = 0;                  // sends by putnr and put whose last byte was there before
   std::uint64_t receives_announced = 0;                // by rtr
   std::uint64_t announcements_crossed = 0;             // of these, by an eager message or an rts: not usable

@@ -17,7 +17,7 @@ MODES = {
 }
 
 # The rendezvous protocols over RDMA, as SLUICE_RNDV names them.
-RDMA_PROTOCOLS = ("rput", "getcqe", "get", "rdrp")
+RDMA_PROTOCOLS = ("rput", "getcqe", "get", "rdrp", "putnr", "put")
 
 
 def _over_verbs(transports="verbs", **settings):
@@ -28,8 +28,10 @@ def _over_verbs(transports="verbs", **settings):
 # Those that need a verbs device, and so a guest (--softroce); they run with the ranks of `release`. Every protocol is forced in turn.
 GUEST_MODES = {"verbs": _over_verbs(), "verbs-off": _over_verbs(SLUICE_RELEASE="off")}
 for _protocol in RDMA_PROTOCOLS:
-    GUEST_MODES[f"verbs-{_protocol}"] = _over_verbs(SLUICE_RNDV=_protocol)
-    GUEST_MODES[f"verbs-{_protocol}-off"] = _over_verbs(SLUICE_RNDV=_protocol, SLUICE_RELEASE="off")
+    # Receivers that speak first are slow to do so where instructions are emulated; without patience they would hardly ever be first.
+    _forced = {"SLUICE_RNDV": _protocol, **({"SLUICE_RTR_WAIT": "20000"} if _protocol.startswith("put") else {})}
+    GUEST_MODES[f"verbs-{_protocol}"] = _over_verbs(**_forced)
+    GUEST_MODES[f"verbs-{_protocol}-off"] = _over_verbs(**_forced, SLUICE_RELEASE="off")
 # Between two guests, with several ranks on one of them.
 MIXED_MODES = {"verbs-shmem": _over_verbs("shmem,verbs")}
 GUEST_MODES |= MIXED_MODES

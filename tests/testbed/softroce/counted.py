@@ -3,7 +3,7 @@
 import re
 
 LINE = re.compile(r"^COUNTED (?P<protocol>\w+) (?P<where>\w+) (?P<data>\w+) (?P<numbers>.*)$", re.MULTILINE)
-HEADINGS = ("protocol", "last bytes", "on", "rendezvous", "rts", "cts", "fin", "control messages each", "writes", "reads",
+HEADINGS = ("protocol", "last bytes", "on", "rendezvous", "rts", "rtr", "cts", "fin", "control messages each", "writes", "reads",
             "ended by a look at the last byte")
 
 
@@ -22,5 +22,5 @@ def _row(found):
     numbers = {name: int(value) for name, value in (word.split("=") for word in found["numbers"].split())}
     each = numbers["control"] / max(numbers["rendezvous"], 1)
     plain = [str(numbers[name]) for name in ("writes", "reads", "last_byte")]
-    kinds = [str(numbers[name]) for name in ("rendezvous", "rts", "cts", "fin")]
+    kinds = [str(numbers[name]) for name in ("rendezvous", "rts", "rtr", "cts", "fin")]
     return (found["protocol"], found["data"], found["where"], *kinds, f"{each:.3f}", *plain)

@@ -66,6 +66,7 @@ TEST_P(Put, a_message_takes_one_control_message_and_one_more_where_it_ends_with_
   EXPECT_EQ(taken(pair, GetParam()), messages);
   EXPECT_EQ(pair.receiver.statistics().last_bytes_seen, messages - equal);
   EXPECT_EQ(pair.network.counts(receiver_side).notifications, 0u);
+  pair.counts(GetParam(), "any").print();
 }
 
 TEST(Putnr, messages_that_end_with_the_constant_take_two_control_messages_each) {
@@ -77,6 +78,7 @@ TEST(Putnr, messages_that_end_with_the_constant_take_two_control_messages_each) 
   std::vector<std::byte> got(sent.size());
   for (std::size_t i = 0; i < messages; ++i) pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(got));
   EXPECT_EQ(pair.control_messages(), 2 * messages);
+  pair.counts(Rendezvous::putnr, "zero").print();
 }
 
 TEST(PutOverPutnr, messages_that_all_end_alike_take_a_second_control_message_at_most_once_in_200) {
@@ -90,6 +92,7 @@ TEST(PutOverPutnr, messages_that_all_end_alike_take_a_second_control_message_at_
     for (std::size_t i = 0; i < messages; ++i) pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(got));
     EXPECT_LE(pair.control_messages(), messages + messages / 200);
     EXPECT_GT(pair.control_messages(), messages);
+    if (last == std::byte{0}) pair.counts(Rendezvous::put, "zero").print();
   }
 }
 
@@ -329,6 +332,40 @@ TEST_P(Put, what_is_sent_behind_a_message_that_has_no_room_in_the_queue_does_not
   ASSERT_TRUE(pair.run(requests));
   EXPECT_EQ(got_large, large);
   EXPECT_EQ(got_small, small);
+}
+
+TEST_P(Put, a_receive_that_was_written_to_is_over_before_a_later_message_is_matched) {
+  RdmaPair pair({}, with_small_messages(GetParam()));
+  auto large = ending_with(std::byte{0x77});
+  auto small = pattern(10, 2);
+  std::vector<std::byte> got_large(large.size());
+  std::vector<std::byte> got_small(10);
+  Request* const first = pair.start_receive(RdmaPair::contiguous(got_large));
+  Request* const second = pair.start_receive(RdmaPair::contiguous(got_small));
+  pair.run_out();
+  Request* const send = pair.start_send(RdmaPair::contiguous(large));
+  pair.start_send(RdmaPair::contiguous(small));
+  while (pair.network.step()) {  // the receiver does not look meanwhile
+  }
+  const std::array requests{first, second, send};
+  ASSERT_TRUE(pair.run(requests));
+  EXPECT_EQ(got_large, large);
+  EXPECT_EQ(got_small, small);
+}
+
+TEST_P(Put, a_receive_that_was_written_to_before_it_was_cancelled_is_not_cancelled) {
+  RdmaPair pair({}, patient());
+  auto sent = ending_with(std::byte{0x77});
+  std::vector<std::byte> got(sent.size());
+  Request* const receive = pair.start_receive(RdmaPair::contiguous(got));
+  pair.run_out();
+  Request* const send = pair.start_send(RdmaPair::contiguous(sent));
+  pair.receiver.cancel(*receive);
+  while (pair.network.step()) pair.sender.progress();  // the answer comes while the receiver does not look
+  const std::array requests{receive, send};
+  ASSERT_TRUE(pair.run(requests));
+  EXPECT_FALSE(pair.receiver.take(receive).cancelled);
+  EXPECT_EQ(got, sent);
 }
 
 // --- what is taken back ------------------------------------------------------------------------------------------------

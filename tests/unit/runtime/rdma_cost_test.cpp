@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/model_bowtie.hpp"
 
 namespace sluice {
 namespace {
@@ -45,6 +49,48 @@ TEST(CostOfChunks, is_high_where_only_one_may_be_under_way) {
   std::vector<std::byte> got(bytes);
   pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(got));
   EXPECT_GT(pair.network.now(), 2 * time_of(Rendezvous::rdrp, bytes, far));
+}
+
+// --- the paper's comparisons (RV section 4), with its constants ---------------------------------------------------------
+
+const BowtieTimes& bowtie() {
+  static const BowtieTimes times;
+  return times;
+}
+
+void expect_slower(BowtieTimes::Column slow, BowtieTimes::Column fast) {
+  for (std::size_t size = 0; size < BowtieTimes::sizes.size(); ++size) {
+    EXPECT_GT(bowtie().at(slow, size), bowtie().at(fast, size)) << BowtieTimes::sizes[size];
+  }
+}
+
+TEST(CostOnTheWire, put_is_faster_than_putnr_where_all_messages_end_with_its_constant) {
+  expect_slower(BowtieTimes::putnr_worst, BowtieTimes::put_worst);
+}
+
+TEST(CostOnTheWire, put_is_faster_than_get) { expect_slower(BowtieTimes::get, BowtieTimes::put); }
+
+/// Without others on the wire get saves its notification, see above. With them the wire is what takes time, and whose message is
+/// on it first.
+TEST(CostOnTheWire, get_and_getcqe_differ_by_less_than_one_control_message) {
+  const auto message = static_cast<double>(ModelBowtie::papers_machine().per_message);
+  for (std::size_t size = 0; size < BowtieTimes::sizes.size(); ++size) {
+    EXPECT_NEAR(bowtie().at(BowtieTimes::get, size), bowtie().at(BowtieTimes::getcqe, size), message) << BowtieTimes::sizes[size];
+  }
+}
+
+TEST(CostOnTheWire, all_are_faster_than_rput) {
+  for (const auto column : {BowtieTimes::getcqe, BowtieTimes::get, BowtieTimes::putnr_worst, BowtieTimes::put}) {
+    expect_slower(BowtieTimes::rput, column);
+  }
+}
+
+TEST(CostOnTheWire, is_what_the_documentation_says) {
+  std::ostringstream page;
+  page << std::ifstream(SLUICE_RENDEZVOUS_PAGE).rdbuf();
+  EXPECT_NE(page.str().find(bowtie().tables()), std::string::npos)
+      << "docs/rendezvous-model.md should have what tests/bench/rendezvous_model prints:\n"
+      << bowtie().tables();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
+#include "tests/unit/support/rendezvous_counts.hpp"
 
 namespace sluice {
 
@@ -79,6 +80,19 @@ class RdmaPair {
     return end(send, receive);
   }
 
+  /// What both have sent so far; `data` says what is particular about the messages.
+  [[nodiscard]] RendezvousCounts counts(Rendezvous protocol, const char* data) {
+    RendezvousCounts found{.where = "model", .protocol = protocol, .data = data};
+    found.rendezvous = receiver.statistics().rdma[static_cast<std::size_t>(protocol)];
+    found.last_bytes_seen = receiver.statistics().last_bytes_seen;
+    for (const Peer side : {Peer{0}, Peer{1}}) {
+      const AdapterCounts by_one = network.counts(side);
+      found.add(by_one.messages);
+      found.writes += by_one.writes;
+      found.reads += by_one.reads;
+    }
+    return found;
+  }
   /// Control messages of both.
   [[nodiscard]] std::size_t control_messages() { return network.counts(Peer{0}).control() + network.counts(Peer{1}).control(); }
 

@@ -42,7 +42,7 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
     return {.self = self,
             .job_size = 2,
             .processes_on_node = 1,
-            .transport = &network_.transport(self),
+            .transport = &network_in_use_->transport(self),
             .arena = releases ? &arena_ : nullptr,
             .host = {},
             .config = config};
@@ -56,10 +56,10 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
     std::thread sending([&] {
       Context* world = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
       for (std::size_t message = 0; message < messages; ++message) {
-        std::vector<std::byte> data(bytes);
-        for (std::size_t i = 0; i < bytes; ++i) data[i] = value(static_cast<unsigned>(message), i);
+        std::vector<std::byte> data(message_bytes_);
+        for (std::size_t i = 0; i < message_bytes_; ++i) data[i] = expected(static_cast<unsigned>(message), i);
         while (asked_ <= message) std::this_thread::yield();
-        sender.send(*world, Rank{1}, tag, data.data(), bytes, SendMode::standard, here);
+        sender.send(*world, Rank{1}, tag, data.data(), message_bytes_, SendMode::standard, here);
       }
       sender.drain();
     });
@@ -76,9 +76,12 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
     engine.receive(world, Rank{0}, tag, data_, bytes, here);
     ++asked_;
   }
+  [[nodiscard]] std::byte expected(unsigned seed, std::size_t i) const {
+    return same_bytes_ ? static_cast<std::byte>(seed) : value(seed, i);
+  }
   [[nodiscard]] bool holds(unsigned seed) const {
-    for (std::size_t i = 0; i < bytes; ++i) {
-      if (data_[i] != value(seed, i)) return false;
+    for (std::size_t i = 0; i < message_bytes_; ++i) {
+      if (data_[i] != expected(seed, i)) return false;
     }
     return true;
   }
@@ -91,6 +94,9 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
   RegistrationCache::Statistics registrations_;
   AliasArena arena_{10000};
   ModelAdapters network_{2};
+  ModelAdapters* network_in_use_ = &network_;
+  std::size_t message_bytes_ = bytes;
+  bool same_bytes_ = false;  // all bytes of a message are alike
 };
 
 INSTANTIATE_TEST_SUITE_P(Protocols, RdmaRelease,
@@ -159,10 +165,8 @@ TEST_P(RdmaReleaseOfRts, a_buffer_that_is_used_again_is_registered_once) {
   EXPECT_EQ(registrations_.hits, 3u);
 }
 
-class RdmaReleaseByChunks : public RdmaRelease {};
-INSTANTIATE_TEST_SUITE_P(Rdrp, RdmaReleaseByChunks, testing::Values(Rendezvous::rdrp));
-
-TEST_P(RdmaReleaseByChunks, the_first_pages_open_while_the_last_are_still_under_guard) {
+/// By chunks of rdrp, or by sentinels where one transfer brings all; putnr and put end as getcqe and get when they are released.
+TEST_P(RdmaRelease, the_first_pages_open_while_the_last_are_still_under_guard) {
   run(1, [&](Engine& engine, Context& world) {
     network_.hold_after(bytes / 2);
     receive(engine, world);
@@ -171,6 +175,51 @@ TEST_P(RdmaReleaseByChunks, the_first_pages_open_while_the_last_are_still_under_
     network_.go_on();
     EXPECT_TRUE(holds(0));
   });
+}
+
+class RdmaReleaseBySentinels : public RdmaRelease {};
+INSTANTIATE_TEST_SUITE_P(Protocols, RdmaReleaseBySentinels,
+                         testing::Values(Rendezvous::rput, Rendezvous::getcqe, Rendezvous::get),
+                         [](const auto& instance) { return name_of(instance.param); });
+
+TEST_P(RdmaReleaseBySentinels, pages_open_nearly_as_they_arrive) {
+  constexpr std::size_t there = 100 * page_bytes;
+  run(1, [&](Engine& engine, Context& world) {
+    network_.hold_after(there + 10 * page_bytes);
+    receive(engine, world);
+    EXPECT_EQ(data_[there], value(0, there));
+    EXPECT_TRUE(Engine::anything_released());
+    network_.go_on();
+    EXPECT_TRUE(holds(0));
+  });
+  EXPECT_GT(statistics_.pages_seen, 90u);
+}
+
+TEST_P(RdmaReleaseBySentinels, data_that_is_the_sentinel_itself_arrives_all_the_same) {
+  constexpr std::size_t messages = 300;  // the sentinel is random: some are like it
+  same_bytes_ = true;
+  message_bytes_ = 20 * 1024;
+  run(messages, [&](Engine& engine, Context& world) {
+    receive(engine, world);
+    EXPECT_TRUE(holds(0));
+    for (unsigned message = 1; message < messages; ++message) {
+      ++asked_;
+      engine.receive(world, Rank{0}, tag, data_, bytes, here);
+      EXPECT_TRUE(holds(message)) << message;
+    }
+  });
+}
+
+TEST_P(RdmaReleaseBySentinels, an_adapter_that_places_in_any_order_is_not_looked_at) {
+  ModelAdapters shuffled(2, {.shuffled = true});
+  network_in_use_ = &shuffled;
+  run(2, [&](Engine& engine, Context& world) {
+    for (unsigned message = 0; message < 2; ++message) {
+      receive(engine, world);
+      EXPECT_TRUE(holds(message));
+    }
+  });
+  EXPECT_EQ(statistics_.pages_seen, 0u);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct AdapterKnobs {
   using Nanoseconds = ModelWire::Nanoseconds;
 
   Nanoseconds latency = 1000;      // of anything, one way
-  Nanoseconds per_message = 100;   // for which a control message, or the request of a read, occupies the wire
+  Nanoseconds per_message = 100;   // for which a control message occupies the wire
+  Nanoseconds per_request = 100;   // the same of the request of a read, which is no more than a packet
   double bytes_per_ns = 6.0;       // of payload
   Nanoseconds notification = 300;  // from the last byte in place until the processor sees the completion
   std::size_t processes_per_adapter = 1;

@@ -186,7 +186,7 @@ class Network {
     ++(transfer.is_read ? by.counts.reads : by.counts.writes);
     if (transfer.is_read) {
       by.counts.most_reads = std::max(by.counts.most_reads, ++pair.reads);
-      const Nanoseconds asked = wire->occupy(adapter_of(transfer.by), knobs.per_message) + knobs.per_message;
+      const Nanoseconds asked = wire->occupy(adapter_of(transfer.by), knobs.per_request) + knobs.per_request;
       wire->at(asked + knobs.latency, [this, transfer] {
         const Nanoseconds from = wire->occupy(adapter_of(transfer.at), duration(transfer.bytes));
         wire->at(schedule_pieces(transfer, from) + knobs.notification, [this, transfer] { complete(transfer); });

@@ -24,6 +24,14 @@ struct RendezvousCounts {
   void add(const std::array<std::uint64_t, message_kinds>& messages) {
     for (std::size_t kind = 0; kind < message_kinds; ++kind) sent[kind] += messages[kind];
   }
+  /// What came after `before`.
+  void forget(const RendezvousCounts& before) {
+    for (std::size_t kind = 0; kind < message_kinds; ++kind) sent[kind] -= before.sent[kind];
+    rendezvous -= before.rendezvous;
+    writes -= before.writes;
+    reads -= before.reads;
+    last_bytes_seen -= before.last_bytes_seen;
+  }
   [[nodiscard]] std::uint64_t of(MessageKind kind) const { return sent[static_cast<std::size_t>(kind)]; }
   /// All that is neither a message by itself nor a part of one.
   [[nodiscard]] std::uint64_t control() const {
@@ -34,9 +42,11 @@ struct RendezvousCounts {
   void print() const {
     const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     std::printf(
-        "COUNTED %s %s %s rendezvous=%llu control=%llu rts=%llu cts=%llu fin=%llu writes=%llu reads=%llu last_byte=%llu\n",
+        "COUNTED %s %s %s rendezvous=%llu control=%llu rts=%llu rtr=%llu cts=%llu fin=%llu writes=%llu reads=%llu "
+        "last_byte=%llu\n",
         name_of(protocol).c_str(), where, data, number(rendezvous), number(control()), number(of(MessageKind::rts)),
-        number(of(MessageKind::cts)), number(of(MessageKind::fin)), number(writes), number(reads), number(last_bytes_seen));
+        number(of(MessageKind::rtr)), number(of(MessageKind::cts)), number(of(MessageKind::fin)), number(writes), number(reads),
+        number(last_bytes_seen));
   }
 };
 
