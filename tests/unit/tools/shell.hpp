@@ -19,9 +19,9 @@ struct Close {
   void operator()(std::FILE* pipe) const { ::pclose(pipe); }
 };
 
-/// Runs a shell command line in which $sluice is the command.
+/// Runs a shell command line in which $sluice is the command. Meson's search path goes: the stand-ins of libraries are on it.
 inline Result shell(const std::string& line) {
-  const std::string script = "unset LD_PRELOAD; sluice='" SLUICE_COMMAND "'; exec 2>&1; " + line;
+  const std::string script = "unset LD_PRELOAD LD_LIBRARY_PATH; sluice='" SLUICE_COMMAND "'; exec 2>&1; " + line;
   std::unique_ptr<std::FILE, Close> pipe(::popen(script.c_str(), "r"));
   Result result{"", -1};
   std::array<char, 4096> buffer{};
