@@ -16,10 +16,9 @@
 //    Both sides drop the same ones: from the first that crossed to the last. So of two receives that accept the same message, the
 //    earlier is never dropped alone, and rule 1 goes on to hold.
 // 3. What was written and what was sent. Writes and messages to one peer share one queue: a message arrives when the writes
-// before
-//    it are in place, and the receiver looks at the last bytes of all receives announced to its sender before it matches it. A
-//    message is not sent before the write in front of it is posted whole. A receive that a later write has completed by then was
-//    not that message's: its sender decided in order of its calls.
+//    before it are in place, and the receiver looks at the last bytes of all receives announced to its sender before it matches
+//    it. A message is not sent before the write in front of it is posted whole. A receive that a later write has completed by
+//    then was not that message's: its sender decided in order of its calls.
 //
 // The receiver's memory is written to only between the announcement and the end of the receive: by rule 2 the sender never uses
 // an announcement of a receive that was matched by a message. To take it back otherwise, the sender is asked (withdraw), and its
@@ -27,9 +26,8 @@
 //
 // * one receive, that is to be cancelled;
 // * all that were announced to this sender, when a call has waited for one of them for SLUICE_RTR_WAIT and would rather release
-// it
-//   (engine_release.cpp): the sender is late, and its rts will say when the data comes, wake who sleeps, and let go what is held
-//   back. All of them, for rule 1. Until the answer is there nothing is announced to that sender.
+//   it (engine_release.cpp): the sender is late, and its rts will say when the data comes, wake who sleeps, and let go what is
+//   held back. All of them, for rule 1. Until the answer is there nothing is announced to that sender.
 //
 //   receive:  posted → announced (rtr) → last byte changed, or fin: done
 //                                      → an eager or rts matched it: as ever

@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/clock.hpp"
@@ -111,7 +113,10 @@ void open(const Settings& settings) {
   }
   end_of_thread();
   forget_sites();
-  current.store(new Writer(file_name(settings), describe(settings)), std::memory_order_release);
+  // A thread may be in the middle of a record for the trace before: no writer is ever destroyed.
+  static auto& writers = *new std::vector<std::unique_ptr<Writer>>;
+  writers.push_back(std::make_unique<Writer>(file_name(settings), describe(settings)));
+  current.store(writers.back().get(), std::memory_order_release);
   add_vocabulary();
   detail::active.store(true, std::memory_order_release);
 }

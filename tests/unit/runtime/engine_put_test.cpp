@@ -275,9 +275,12 @@ TEST_P(Put, an_announcement_that_a_message_crossed_is_made_again) {
   EXPECT_EQ(pair.receiver.statistics().announcements_crossed, 1u);
   EXPECT_EQ(pair.receiver.statistics().receives_announced, 2u);
   Request* const send = pair.start_send(RdmaPair::contiguous(large));
-  const std::array requests{receive, send};
+  std::vector<std::byte> got_small(small.size());
+  Request* const receive_small = pair.start_receive(RdmaPair::contiguous(got_small), Rank{0}, Tag{9});
+  const std::array requests{receive, receive_small, send};
   ASSERT_TRUE(pair.run(requests));
   EXPECT_EQ(got, large);
+  EXPECT_EQ(got_small, small);
   EXPECT_EQ(taken(pair, GetParam()), 1u);
 }
 
@@ -414,6 +417,10 @@ TEST_P(Put, a_receive_that_is_cancelled_while_a_message_crosses_is_over_at_once)
   pair.receiver.cancel(*receive);
   ASSERT_TRUE(pair.run({&receive, 1}));
   EXPECT_TRUE(pair.receiver.take(receive).cancelled);
+  std::vector<std::byte> got_small(small.size());
+  Request* const receive_small = pair.start_receive(RdmaPair::contiguous(got_small), Rank{0}, Tag{9});
+  ASSERT_TRUE(pair.run({&receive_small, 1}));
+  EXPECT_EQ(got_small, small);
   pair.run_out();
   pair.receiver.drain();
 }

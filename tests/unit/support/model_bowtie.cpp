@@ -37,16 +37,16 @@ class PageAligned {
 class Process {
  public:
   Process(ModelAdapters& network, std::size_t self, std::size_t processes, const Config& config, const ModelBowtie& bowtie)
-      : engine_({.self = static_cast<Peer>(self),
+      : partner_(static_cast<Rank>((self + processes / 2) % processes)),
+        outgoing_memory_(bowtie.bytes, std::byte{1}),
+        incoming_memory_(bowtie.bytes, std::byte{}),
+        engine_({.self = static_cast<Peer>(self),
                  .job_size = processes,
                  .processes_on_node = 1,
                  .transport = &network.transport(static_cast<Peer>(self)),
                  .arena = nullptr,
                  .host = {},
-                 .config = config}),
-        partner_(static_cast<Rank>((self + processes / 2) % processes)),
-        outgoing_memory_(bowtie.bytes, std::byte{1}),
-        incoming_memory_(bowtie.bytes, std::byte{}) {
+                 .config = config}) {
     std::vector<Peer> group;
     for (std::size_t i = 0; i < processes; ++i) group.push_back(static_cast<Peer>(i));
     world_ = engine_.adopt(ContextId{1}, group, static_cast<Rank>(self));
@@ -76,12 +76,12 @@ class Process {
  private:
   static UserBuffer buffer(std::span<std::byte> data) { return {data.data(), data.size(), Layout::contiguous(1)}; }
 
-  Engine engine_;
   const Rank partner_;
   PageAligned outgoing_memory_;
   PageAligned incoming_memory_;
   const std::span<std::byte> outgoing_ = outgoing_memory_.bytes();
   const std::span<std::byte> incoming_ = incoming_memory_.bytes();
+  Engine engine_;  // ends before its buffers: the helper looks at the last bytes of what is announced
   Context* world_ = nullptr;
   std::array<Request*, 2> requests_{};
   int done_ = 0;
