@@ -23,10 +23,10 @@ OVER_HOSTS = [
 # Instructions are emulated there: a few of many runs, others every day.
 IN_GUESTS = [
     ("../testbed/softroce/check",),
-    ("run", "--softroce", "1", "--ranks", "2", "--skip", "large", "--of-the-day", "2", "--timeout", "100"),
+    ("run", "--softroce", "1", "--ranks", "2", "--skip", "large", "--of-the-day", "1", "--timeout", "100"),
     ("run", "--softroce", "2", "--ranks", "2", "--ranks", "4", "--mode", "verbs", "--mode", "verbs-shmem", "--skip", "large", "--skip", "spawn",
      "--of-the-day", "1", "--timeout", "100"),
-    ("rdma/run", "--of-the-day", "2"),
+    ("rdma/run", "--of-the-day", "1"),
 ]
 
 
