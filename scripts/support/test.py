@@ -75,7 +75,7 @@ STEPS = [
     ("mpi-trace", 60, lambda seconds: suites.suite("trace/run", seconds)),
     ("mpi-random", 600, lambda seconds: suites.suite("random/run", seconds)),
     ("testbed", 300, suites.over_hosts),
-    ("softroce", 150, suites.in_guests),
+    ("softroce", 240, suites.in_guests),
     ("clang-tidy", 300, lint.clang_tidy),
 ]
 LEFT_OUT_WHEN_LATE = ("clang-tidy",)
