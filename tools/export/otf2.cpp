@@ -63,16 +63,17 @@ struct Operation {
 
 class Otf2Export {
  public:
-  Otf2Export(const Trace& trace, const fs::path& directory) : trace_(&trace), archive_(directory), store_(directory) {}
+  Otf2Export(const Trace& trace, const fs::path& directory, Progress& progress)
+      : trace_(&trace), progress_(&progress), archive_(directory), store_(directory, progress) {}
 
-  void write(Progress& progress) {
-    for (const auto& file : trace_->files()) write_rank(*file, progress);
+  void write() {
+    for (const auto& file : trace_->files()) write_rank(*file);
     write_definitions();
     archive_.close();
   }
 
  private:
-  void write_rank(const TraceFile& file, Progress& progress) {
+  void write_rank(const TraceFile& file) {
     Sites sites(file, symbols_);
     sites_ = &sites;
     table_ = &file.table();
@@ -80,7 +81,7 @@ class Otf2Export {
     threads_.clear();
     begin_rank(file);
     RankStream stream(file);
-    for (Event event; stream.next(event); progress.advance()) add(event);
+    for (Event event; stream.next(event); progress_->advance()) add(event);
     for (auto& [number, thread] : threads_) {
       enter_until(thread, std::numeric_limits<std::int64_t>::max());
       locations_[thread.location].events = archive_.close_location(thread.writer);
@@ -252,6 +253,7 @@ class Otf2Export {
   }
 
   const Trace* trace_;
+  Progress* progress_;
   Otf2Archive archive_;
   SliceStore store_;
   Symbols symbols_;
@@ -277,7 +279,7 @@ void export_otf2(const Trace& trace, const fs::path& path, Progress& progress) {
     throw std::runtime_error(directory.string() + ": is there already; an archive gets a directory of its own");
   const fs::path partial = partial_path(directory);
   try {
-    Otf2Export(trace, partial).write(progress);
+    Otf2Export(trace, partial, progress).write();
     fs::rename(partial, directory);
   } catch (const std::exception& failure) {
     fs::remove_all(partial, error);

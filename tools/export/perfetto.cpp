@@ -50,10 +50,10 @@ std::string peer_name(std::int32_t peer) { return peer < 0 ? "any" : std::to_str
 
 class PerfettoExport {
  public:
-  PerfettoExport(const Trace& trace, OutputFile& file, const std::filesystem::path& temporary)
-      : trace_(&trace), file_(&file), store_(temporary, is_end_of_message) {}
+  PerfettoExport(const Trace& trace, OutputFile& file, const std::filesystem::path& temporary, Progress& progress)
+      : trace_(&trace), file_(&file), progress_(&progress), store_(temporary, progress, is_end_of_message) {}
 
-  void write(Progress& progress) {
+  void write() {
     put("{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"program\":{},\"version\":{}}},\"traceEvents\":[",
         json_string(header().program.data()), json_string(header().sluice_version.data()));
     std::vector<const TraceFile*> files;
@@ -62,7 +62,7 @@ class PerfettoExport {
       begin_rank(*each);
     }
     TraceStream stream(files);
-    for (Event event; file_->goes_on() && stream.next(event); progress.advance()) add(event);
+    for (Event event; file_->goes_on() && stream.next(event); progress_->advance()) add(event);
     for (auto& [file, rank] : ranks_) end_rank(rank);
     put("\n]}}\n");
   }
@@ -263,6 +263,7 @@ class PerfettoExport {
 
   const Trace* trace_;
   OutputFile* file_;
+  Progress* progress_;
   SliceStore store_;
   Symbols symbols_;
   MessagePairs pairs_;
@@ -275,7 +276,7 @@ class PerfettoExport {
 }  // namespace
 
 void export_perfetto(const Trace& trace, OutputFile& file, const std::filesystem::path& temporary, Progress& progress) {
-  PerfettoExport(trace, file, temporary).write(progress);
+  PerfettoExport(trace, file, temporary, progress).write();
 }
 
 }  // namespace sluice

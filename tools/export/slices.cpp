@@ -61,8 +61,8 @@ void SliceLane::load() {
     throw std::runtime_error(fmt::format("a temporary file cannot be read: {}", std::strerror(errno)));
 }
 
-SliceStore::SliceStore(const std::filesystem::path& directory, Chooser is_moment)
-    : directory_(directory), is_moment_(std::move(is_moment)) {
+SliceStore::SliceStore(const std::filesystem::path& directory, Progress& progress, Chooser is_moment)
+    : directory_(directory), progress_(&progress), is_moment_(std::move(is_moment)) {
   std::string name = (directory / ".sluice-export-XXXXXX").string();
   file_ = Descriptor(::mkstemp(name.data()));
   if (!file_) throw std::runtime_error(fmt::format("{}: no temporary file: {}", directory.string(), std::strerror(errno)));
@@ -75,7 +75,10 @@ SliceLane SliceStore::add(const TraceFile& file, std::span<const ChunkPlace> chu
   TraceFile::ChunkRecords records;
   for (auto chunk = chunks.rbegin(); chunk != chunks.rend(); ++chunk) {
     file.read_again(*chunk, records);
-    for (auto record = records.rbegin(); record != records.rend(); ++record) take(file, *record);
+    for (auto record = records.rbegin(); record != records.rend(); ++record) {
+      progress_->advance();
+      take(file, *record);
+    }
   }
   while (!open_.empty()) close_last();
   flush();

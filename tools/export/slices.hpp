@@ -14,10 +14,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/posix.hpp"
+#include "tools/progress.hpp"
 #include "tools/trace/rank_stream.hpp"
 
 namespace sluice {
@@ -55,12 +56,13 @@ class SliceStore {
  public:
   using Chooser = std::function<bool(const trace::Record&)>;
 
-  /// `directory`: where there is room, for as much as the trace takes at most. `is_moment`: of records without a duration, which
-  /// are to be slices of a nanosecond all the same; none otherwise. Throws std::runtime_error when there is no temporary file.
-  explicit SliceStore(const std::filesystem::path& directory, Chooser is_moment = {});
+  /// `directory`: where there is room, for as much as the trace takes at most. Each record is a step of `progress`. `is_moment`:
+  /// of records without a duration, which are to be slices of a nanosecond all the same; none otherwise. Throws
+  /// std::runtime_error when there is no temporary file.
+  SliceStore(const std::filesystem::path& directory, Progress& progress, Chooser is_moment = {});
 
-  /// Of a thread whose chunks are these, by falling sequence. Complains of no damage: whoever reads the records will. Throws
-  /// std::runtime_error, for one when the disk is full.
+  /// Of a thread whose chunks are these, in the order of TraceFile::chunks. Complains of no damage: whoever reads the records
+  /// will. Throws std::runtime_error, for one when the disk is full.
   [[nodiscard]] SliceLane add(const TraceFile& file, std::span<const ChunkPlace> chunks);
 
  private:
@@ -69,6 +71,7 @@ class SliceStore {
   void flush();
 
   std::filesystem::path directory_;
+  Progress* progress_;
   Chooser is_moment_;
   Descriptor file_;
   std::uint64_t written_ = 0;  // slices
