@@ -155,6 +155,17 @@ TEST_F(Diff, text_leaves_out_what_did_not_change) {
   EXPECT_TRUE(contains(run("--most 0").output, "and 1 more (--most)"));
 }
 
+TEST_F(Diff, judgement_is_coloured_on_a_terminal_only) {
+  before_.receive(0x1000, 1000);
+  after_.receive(0x1000, 2000);
+  EXPECT_FALSE(contains(run().output, "\033["));
+
+  const std::string traces = before_directory_.path().string() + " " + after_directory_.path().string();
+  const Result result = shell("TERM=linux NO_COLOR= script -qec \"$sluice diff " + traces + "\" /dev/null < /dev/null");
+
+  EXPECT_TRUE(contains(result.output, "\033[31mworse\033[0m")) << result.output;
+}
+
 ReportTotals totals_with(const std::vector<std::string>& places) {
   ReportTotals totals;
   for (const std::string& place : places) {
