@@ -115,6 +115,7 @@ class TcpTransport final : public FarTransport {
   std::vector<Line*> rooms_;  // lines whose peers must be told of room
   std::size_t holding_ = 0;   // lines with staged output
   bool failing_ = false;      // some line has an error that nobody has looked at
+  bool said_goodbye_ = false;  // connections that open from now on hear it first
   std::uint64_t connections_ = 0;
   Peer parted_{-1};  // the first that said goodbye and is gone
   std::uint64_t parted_at_ = 0;
