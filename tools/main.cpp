@@ -15,6 +15,7 @@
 #include "tools/reference.hpp"
 #include "tools/report/report.hpp"
 #include "tools/run.hpp"
+#include "tools/timeline/timeline.hpp"
 
 namespace {
 
@@ -37,6 +38,7 @@ std::vector<std::unique_ptr<sluice::Subcommand>> make_subcommands(CLI::App& app,
   made.push_back(std::make_unique<sluice::CheckCommand>(app));
   made.push_back(std::make_unique<sluice::DumpCommand>(app));
   made.push_back(std::make_unique<sluice::ReportCommand>(app));
+  made.push_back(std::make_unique<sluice::TimelineCommand>(app));
   made.push_back(std::make_unique<sluice::CompletionCommand>(app));
   made.push_back(std::make_unique<sluice::ManualOptionsCommand>(app));
   return made;
