@@ -158,6 +158,7 @@ static void told_of_end_of_release(void) {
   } while (0)
 
 static void probe_until_there(const char* kind, int bytes) {
+  say_go();
   for (int there = 0; !there;) MPI_Iprobe(1, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
   told("1", "arrive", ", \"peer\": 1, \"tag\": %d, \"kind\": \"%s\", \"bytes\": %d, \"message\": %d", tag, kind, bytes,
        came_from_other + 1);
@@ -182,6 +183,7 @@ static void eager_expected(char* buffer) {
 
 static void eager_unexpected(char* buffer) {
   if (rank == 1) {
+    hear_go();
     NEXT_LINE;
     MPI_Send(buffer, small, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
     return told_of_small_send(buffer, small, "MPI_Send");
@@ -199,6 +201,7 @@ static void eager_unexpected(char* buffer) {
 static void rendezvous_unexpected(char* buffer) {
   MPI_Request request;
   if (rank == 1) {
+    hear_go();
     NEXT_LINE;
     MPI_Send(buffer, large, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
     told_of_announcement(buffer);
@@ -220,6 +223,7 @@ static void rendezvous_unexpected(char* buffer) {
 
 static void synchronous(char* buffer) {
   if (rank == 1) {
+    hear_go();
     NEXT_LINE;
     MPI_Ssend(buffer, small, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
     told("1", "post_send", ", \"peer\": 0, \"tag\": %d, \"how\": \"synchronous+blocking\", \"bytes\": %d" AT("MPI_Ssend"), tag,
@@ -230,8 +234,8 @@ static void synchronous(char* buffer) {
     told("1", "wait", ", \"ended\": \"complete\"");
     return told_of_call("MPI_Ssend");
   }
-  usleep(late_us);
   probe_until_there("eager", small);
+  usleep(late_us);
   NEXT_LINE;
   MPI_Recv(buffer, large, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   told_of_receive(buffer, large, "blocking");
@@ -244,6 +248,7 @@ static void synchronous(char* buffer) {
 static void buffered(char* buffer) {
   static char attached[2 * small];
   if (rank == 1) {
+    hear_go();
     MPI_Buffer_attach(attached, sizeof attached);
     NEXT_LINE;
     MPI_Bsend(buffer, small, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
@@ -285,6 +290,7 @@ static void cancelled(char* buffer) {
 
 static void truncated(char* buffer) {
   if (rank == 1) {
+    hear_go();
     NEXT_LINE;
     MPI_Send(buffer, small, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
     return told_of_small_send(buffer, small, "MPI_Send");

@@ -39,7 +39,7 @@ class RankFile {
     TraceMaker maker(rank, size);
     maker.site(site_send, "MPI_Send", 0x1001);
     maker.site(site_receive, "MPI_Recv", 0x2001);
-    maker.site(site_touch, "", 0x3000);
+    maker.site(site_touch, "", 0x3001);
     maker.entry_of(trace::EntryType::thread, application,
                    trace::ThreadPayload{.system_id = 100, .role = trace::ThreadRole::application, .name = {"ring"}});
     maker.entry_of(trace::EntryType::thread, helper,

@@ -3,83 +3,18 @@
 #include "runtime/trace_events.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
+#include <map>
 #include <string>
 
-#include "runtime/registration_cache.hpp"
-#include "runtime/trace.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
-#include "tests/unit/support/trace_reading.hpp"
+#include "tests/unit/support/traced.hpp"
 
 namespace sluice {
 namespace {
 
 using trace::Kind;
 using trace::Record;
-using Lines = std::vector<std::string>;
-
-/// The word for a value of a list; what a set of bits consists of, for a sum of several.
-std::string word_of(std::string_view list, std::uint32_t value) {
-  std::string bits;
-  for (const trace::Word& word : trace::words) {
-    if (word.list != list) continue;
-    if (word.value == value) return std::string(word.word);
-    if ((word.value & value) != 0) bits += (bits.empty() ? "" : "+") + std::string(word.word);
-  }
-  return bits;
-}
-
-/// "match rendezvous 20000": kind, its word if it has one, its bytes.
-std::string line_of(const Record& record) {
-  for (const trace::KindText& kind : trace::kinds) {
-    if (static_cast<std::uint16_t>(kind.kind) != record.kind) continue;
-    std::string line(kind.name);
-    if (const auto detail = kind.members.find("detail:"); detail != std::string_view::npos) {
-      const auto begin = kind.members.find_first_of("=|", detail) + 1;
-      const std::string word = word_of(kind.members.substr(begin, kind.members.find(' ', begin) - begin), record.detail);
-      if (!word.empty()) line += " " + word;
-    }
-    return kind.members.find("bytes:") == std::string_view::npos ? line : line + " " + std::to_string(record.bytes);
-  }
-  return "unknown kind";
-}
-
-/// A trace for as long as this is there. Two engines of one process write to it: those of rank 0 are about peer 1.
-class Traced {
- public:
-  Traced() : directory_(std::filesystem::temp_directory_path() / ("sluice-events-" + std::to_string(getpid()))) {
-    trace::open({.directory = directory_, .limit_bytes = std::size_t{1} << 20, .rank = 0, .size = 2});
-  }
-  ~Traced() {
-    trace::close();
-    std::filesystem::remove_all(directory_);
-  }
-  Traced(const Traced&) = delete;
-  Traced& operator=(const Traced&) = delete;
-
-  [[nodiscard]] std::vector<Record> records() const { return trace::read_trace(directory_ / "rank-000000.trace").records[0]; }
-  /// Those of one side, but for how much was in place when.
-  [[nodiscard]] Lines of(Peer side) const {
-    Lines lines;
-    for (const Record& record : records()) {
-      const bool is_progress = record.kind == static_cast<std::uint16_t>(Kind::progress);
-      if (record.peer == 1 - static_cast<std::int32_t>(side) && !is_progress) lines.push_back(line_of(record));
-    }
-    return lines;
-  }
-  [[nodiscard]] Lines of(Kind kind) const {
-    Lines lines;
-    for (const Record& record : records()) {
-      if (record.kind == static_cast<std::uint16_t>(kind)) lines.push_back(line_of(record));
-    }
-    return lines;
-  }
-
- private:
-  std::filesystem::path directory_;
-};
 
 constexpr Peer sender_side{0};
 constexpr Peer receiver_side{1};
@@ -91,6 +26,10 @@ struct Buffers {
   std::vector<std::byte> got = std::vector<std::byte>(bytes);
 };
 
+std::string in_pages(const std::vector<std::byte>& buffer) {
+  return std::to_string(PageRange::covering(ByteRange::of(buffer.data(), buffer.size())).bytes().size());
+}
+
 Config patient(Rendezvous protocol) {
   Config config = RdmaPair::forced(protocol);
   config.rtr_wait = 3'600'000'000;
@@ -98,7 +37,30 @@ Config patient(Rendezvous protocol) {
 }
 
 TEST(trace_events, message_of_every_protocol_is_told_from_beginning_to_end) {
-  const std::map<Rendezvous, std::pair<Lines, Lines>> expected = {};
+  const Lines announces{"post_send 20000", "message_out rts 32", "message_in fin 0", "complete success 20000"};
+  const Lines announced{"post_send 20000", "message_in rtr 40", "message_out put 20000", "complete success 20000"};
+  const auto reads = [](const std::string& protocol) {
+    return Lines{"post_receive 20000", "match rendezvous 20000", "protocol " + protocol + " 20000", "message_out fin 0",
+                 "complete success 20000"};
+  };
+  const auto announces_itself = [](const std::string& protocol) {
+    return Lines{"post_receive 20000", "message_out rtr 40", "match put 20000", "protocol " + protocol + " 20000",
+                 "complete success 20000"};
+  };
+  const std::map<Rendezvous, std::pair<Lines, Lines>> expected = {
+      {Rendezvous::rput,
+       {{"post_send 20000", "message_out rts 32", "message_in cts 56", "message_out fin 0", "complete success 20000"},
+        {"post_receive 20000", "match rendezvous 20000", "protocol rput 20000", "message_out cts 56", "message_in fin 0",
+         "complete success 20000"}}},
+      {Rendezvous::getcqe, {announces, reads("getcqe")}},
+      {Rendezvous::get, {announces, reads("get")}},
+      // The announcement brings what fits behind it into a message of the adapter's.
+      {Rendezvous::rdrp,
+       {{"post_send 20000", "message_out rts 4096", "message_in fin 0", "complete success 20000"},
+        {"post_receive 20000", "match rendezvous 20000", "protocol rdrp 15936", "message_out fin 0", "complete success 20000"}}},
+      {Rendezvous::putnr, {announced, announces_itself("putnr")}},
+      {Rendezvous::put, {announced, announces_itself("put")}},
+  };
   for (const auto& [protocol, sides] : expected) {
     const Traced traced;
     RdmaPair pair({}, patient(protocol));
@@ -116,9 +78,10 @@ TEST(trace_events, memory_that_cannot_be_registered_is_told_and_so_is_what_the_m
   Buffers buffers;
   pair.exchange(RdmaPair::contiguous(buffers.sent), RdmaPair::contiguous(buffers.got));
   pair.run_out();
-  EXPECT_EQ(traced.of(Kind::registration), Lines{});
-  EXPECT_EQ(traced.of(Kind::fallback), Lines{});
-  EXPECT_EQ(traced.of(Kind::protocol), Lines{});
+  EXPECT_EQ(traced.of(Kind::registration),
+            (Lines{"registration made " + in_pages(buffers.sent), "registration refused " + in_pages(buffers.got)}));
+  EXPECT_EQ(traced.of(Kind::fallback), Lines{"fallback memory could not be registered"});
+  EXPECT_EQ(traced.of(Kind::protocol), Lines{"protocol stream 20000"});
 }
 
 TEST(trace_events, messages_sent_and_received_carry_the_same_numbers) {
