@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -381,15 +382,16 @@ static void something_else_written(char* buffer) {
 static void written(char* buffer) {
   if (rank == 1) return send_large_late(buffer);
   RECEIVE_LARGE(buffer);
+  const struct iovec piece = {buffer, large};
   NEXT_LINE;
-  if (pwrite(-1, buffer, large, 0) != -1) abort();
+  if (writev(-1, &piece, 1) != -1) abort();
   told_of_match(large, "rendezvous+released");
   told("1", "message_out", ", \"peer\": 1, \"tag\": %d, \"kind\": \"cts\"", tag);
   told("1", "protocol", ", \"peer\": 1, \"protocol\": \"coop\"");
-  told_of_settling("~", buffer, "output", "pwrite");
+  told_of_settling("~", buffer, "output", "writev");
   told_of_fins();
   told_of_end_of_release();
-  told_of_settling("?", buffer, "operation", "pwrite");
+  told_of_settling("?", buffer, "operation", "writev");
 }
 
 static void memory_given_back(char* buffer) {
