@@ -340,8 +340,8 @@ static void touched(char* buffer) {
   NEXT_LINE;
   sink = buffer[touched_at];
   told_of_coming();
-  told("+", "open|message_out|message_in", ""); /* whoever waits has pages opened while the rest is on its way */
-  told_of_last_of_release("touched+at once");
+  told("+", "open|message_out|message_in", "");       /* whoever waits has pages opened while the rest is on its way */
+  told_of_last_of_release("touched|touched+at once"); /* as fast as the processor comes to it */
   told("1", "fault", ", \"access\": \"read\", \"address\": \"0x%llx\", \"at\": \"events.c:%d (%s)\"",
        ADDRESS(buffer + touched_at), line, function);
 }
