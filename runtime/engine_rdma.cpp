@@ -130,9 +130,9 @@ bool Engine::State::begin_rdma(Request& receive) {
   transfer.remote = {receive.remote_address, receive.announced_key};
   transfer.protocol = &choose_protocol(receive, *adapter);
   ++statistics.rdma[static_cast<std::size_t>(transfer.protocol->kind())];
-  transfer.protocol->begin(*this, receive);
   if (trace::on()) [[unlikely]]
     note_rdma_choice(receive);
+  transfer.protocol->begin(*this, receive);
   return true;
 }
 

@@ -56,7 +56,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   }
   bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
                      std::size_t bytes);
-  void announce(const Request& send, MessageHeader header, const ReadyToSend& rts);
+  /// Bytes of payload that left: the announcement, and the first bytes of the message where they may come along.
+  std::size_t announce(const Request& send, MessageHeader header, const ReadyToSend& rts);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
   /// To the other side's request.
   void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {});
