@@ -134,7 +134,7 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
 }
 
 std::size_t Engine::State::push_copied(const Request& send, std::size_t most) {
-  const std::size_t room = send.peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload());
+  const std::size_t room = send.peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload(send.peer));
   const std::size_t bytes = std::min(room, most);
   std::byte* target = reserve(send.peer, bytes);
   if (!target) return 0;

@@ -81,7 +81,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
   bool take_helper_events() override;
 
-  [[nodiscard]] std::size_t max_payload() const override { return verbs_slot::most_payload; }
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return verbs_slot::most_payload; }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
   int poll(MessageSink& sink) override;
