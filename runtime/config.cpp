@@ -41,6 +41,7 @@ constexpr std::size_t smallest_rdrp_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
 constexpr std::size_t most_rdrp_outstanding = 64;
 constexpr std::size_t longest_verbs_timeout = 60;
+constexpr std::size_t most_verbs_rings = 256;
 constexpr std::size_t largest_gid_index = 255;
 
 struct Described {
@@ -208,6 +209,13 @@ std::vector<ConfigVariable> make_table() {
              {"SLUICE_VERBS_ORDERED", "0 or 1", "1",
               "Whether the adapter places the bytes of a transfer in the order of their addresses, so that the last one may be "
               "polled. 0: only its completion entry says that a transfer is complete."}),
+      number(
+          &Config::verbs_rings, {0, most_verbs_rings},
+          {"SLUICE_VERBS_RINGS", "a number up to 256", "8",
+           "To how many peers, at most, this process gives a ring into which they write their small messages by RDMA: those that "
+           "send it most. A ring is 258K of locked memory; all of them take no more than an eighth of what the process may lock. "
+           "0, "
+           "or SLUICE_VERBS_ORDERED=0: small messages are sent."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),

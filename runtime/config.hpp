@@ -48,6 +48,7 @@ struct Config {
   std::string verbs_gid = "auto";                 // SLUICE_VERBS_GID=auto|<index>
   std::size_t verbs_timeout = 4;                  // SLUICE_VERBS_TIMEOUT=<seconds>
   bool verbs_ordered = true;                      // SLUICE_VERBS_ORDERED=0|1
+  std::size_t verbs_rings = 8;                    // SLUICE_VERBS_RINGS=<number of peers>
   int verbose = 0;                                // SLUICE_VERBOSE=0..3
   bool summary = false;                           // SLUICE_SUMMARY=0|1
 };
