@@ -49,10 +49,10 @@ std::size_t Engine::State::pack_at(const Request& send, std::size_t offset, std:
   return target.size();
 }
 
-bool Engine::State::in_alias_block(ByteRange range) {
+bool Engine::State::in_alias_block(ByteRange range, std::uint32_t uses_needed) {
   if (!arena) return false;
   if (arena->is_live(range)) return true;
-  if (!history.use(range)) return false;
+  if (!history.use(range, uses_needed)) return false;
   held_signals::hold();
   return migrate(range);
 }
