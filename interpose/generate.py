@@ -72,15 +72,26 @@ class Call:
 
     def entry(self, body):
         """The definition of MPI_X with PMPI_X as its alias."""
-        return (f"extern \"C\" SLUICE_EXPORTED {self.result} MPI_{self.name}({', '.join(self.parameters)}) {{ {body} }} "
+        return (f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)} "
                 f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
 
+    def function(self, name, body):
+        return f"{self.result} {name}({', '.join(self.parameters)}) {{ {body} }}"
+
     def carried(self):
-        passed = ", ".join(self.arguments)
         site = f"sluice::CallSite{{reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), \"MPI_{self.name}\"}}"
-        aside = f"if (!sluice::engaged()) [[unlikely]] return sluice::host().{self.name}({passed}); "
         body = f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
-        return self.entry(body if self.kind == "ALWAYS" else aside + body)
+        if self.kind == "ALWAYS":
+            return self.entry(body)
+        # MPI_X does nothing but choose and jump: were the body inlined, it would save registers for it in a program without
+        # Sluice as well. The jump leaves the caller's return address where the body looks for it.
+        passed = ", ".join(self.arguments)
+        choice = (f"if (sluice::engaged()) [[likely]] return engaged_{self.name}({passed}); "
+                  f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
+                  f"return first_{self.name}({passed});")
+        first = f"return sluice::host().{self.name}({passed});"
+        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', body)}",
+                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
 
     def generated(self):
         body = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments), last=self.arguments[-1])

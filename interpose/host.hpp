@@ -34,14 +34,16 @@ extern std::atomic<bool> host_resolved;
 void resolve_host();
 }  // namespace detail
 
+inline bool host_is_resolved() { return detail::host_resolved.load(std::memory_order_acquire); }
+
 inline const HostTable& host() {
-  if (!detail::host_resolved.load(std::memory_order_acquire)) [[unlikely]]
+  if (!host_is_resolved()) [[unlikely]]
     detail::resolve_host();
   return detail::host_table;
 }
 
 inline const Predefined& predefined() {
-  if (!detail::host_resolved.load(std::memory_order_acquire)) [[unlikely]]
+  if (!host_is_resolved()) [[unlikely]]
     detail::resolve_host();
   return detail::predefined_objects;
 }

@@ -13,4 +13,9 @@ void demote(const std::byte* first, std::size_t bytes) noexcept;
 /// The bytes are going to be overwritten soon: fetches their lines back from whoever read them.
 void own(const std::byte* first, std::size_t bytes) noexcept;
 
+/// The bytes are going to be read soon.
+inline void fetch(const std::byte* first, std::size_t bytes) noexcept {
+  for (std::size_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch(first + offset);
+}
+
 }  // namespace sluice::cache_hints

@@ -25,8 +25,14 @@
 //  4. Between the shared head and tail nothing is written except by the consumer's permission: the producer writes only below
 //     shared head + capacity, and the shared head is stored (release) after the consumer has done with the bytes before it.
 //
-// Room. The consumer publishes its head every quarter of the buffer, the producer reads it when its last copy leaves too little
-// room, so in steady state neither touches the other's line. When there is still no room:
+// Laps. A ring that is walked from end to end has left the nearest caches of both sides when its start is written again. So a
+// producer whose consumer keeps up turns back early: once it has gone a lap of 4 KB, and everything before this lap's first
+// records is known to be consumed, a skip record takes the rest of the buffer and the next record goes to its start. Positions
+// only grow all the same, and the room for that skip is found like any other, so invariants 1 to 4 hold as they are. A consumer
+// that is behind lets the producer go on to the buffer's end; the producer asks again a lap later.
+//
+// Room. The consumer publishes its head every half lap. The producer reads it when its last copy leaves too little room, or does
+// not allow to turn back, so about once per lap. When there is no room:
 //
 //     producer                                consumer
 //     want_room = 1            (seq_cst)      head = ...               (seq_cst)
@@ -34,7 +40,7 @@
 //     still too little: give up               set: clear it, wake the producer
 //
 // This is Dekker's pattern: either the producer sees the new head, or the consumer sees the wish. A head that has not been
-// published because less than a quarter was consumed is published as soon as the consumer finds the ring empty and the wish set.
+// published because less than half a lap was consumed is published as soon as the consumer finds the ring empty and the wish set.
 //
 // Everything read from the buffer was written by another process, so the consumer checks each length against the buffer before
 // use.
@@ -69,6 +75,8 @@ inline constexpr std::uint64_t sort_mask = cache_line - 1;
 inline constexpr std::size_t small_payload_at = 32;
 inline constexpr std::size_t large_payload_at = cache_line;
 inline constexpr std::size_t largest_small_payload = cache_line - small_payload_at;
+/// See "Laps" above.
+inline constexpr std::size_t lap = 4096;
 static_assert(sizeof(std::uint64_t) + sizeof(MessageHeader) == small_payload_at);
 
 /// Largest payload for a buffer of `capacity` bytes (invariant 3).
@@ -94,7 +102,7 @@ class RingWriter {
     const std::size_t payload_at = fits_first_line ? ring::small_payload_at : ring::large_payload_at;
     const std::size_t record = (payload_at + payload_bytes + cache_line - 1) & ~(cache_line - 1);
     const std::size_t to_end = capacity_ - (tail_ & (capacity_ - 1));
-    const std::size_t skipped = record > to_end ? to_end : 0;
+    const std::size_t skipped = record > to_end || turns_back(to_end, record) ? to_end : 0;
     if (!has_room(skipped + record + cache_line)) return nullptr;
     if (skipped != 0) publish_skip(skipped);
     arm(tail_ + record);
@@ -132,6 +140,16 @@ class RingWriter {
     return true;
   }
 
+  /// Whether a record of so many bytes shall go to the buffer's start, though it would fit where we are: see "Laps".
+  bool turns_back(std::size_t to_end, std::size_t record) {
+    if (capacity_ - to_end < ring::lap || tail_ < next_turn_) return false;
+    const std::uint64_t end = tail_ + to_end + record + cache_line;
+    if (end > known_head_ + capacity_) known_head_ = control_->head.load(std::memory_order_acquire);
+    if (end <= known_head_ + capacity_) return true;
+    next_turn_ = tail_ + ring::lap;
+    return false;
+  }
+
   void arm(std::uint64_t position) {
     if (position <= armed_) return;
     armed_ = position;
@@ -161,8 +179,9 @@ class RingWriter {
   bool elsewhere_ = false;
   std::uint64_t tail_ = 0;
   std::uint64_t known_head_ = 0;
-  std::uint64_t armed_ = 0;     // the highest position whose control word was zeroed
-  std::uint64_t reserved_ = 0;  // control word of the record that is being filled
+  std::uint64_t next_turn_ = 0;  // no asking before this position
+  std::uint64_t armed_ = 0;      // the highest position whose control word was zeroed
+  std::uint64_t reserved_ = 0;   // control word of the record that is being filled
 };
 
 class RingReader {
@@ -187,6 +206,7 @@ class RingReader {
     if (!is_possible(control) || (control & ring::sort_mask) == ring::skip) return Found::corrupt;
     const std::size_t record = control & ~ring::sort_mask;
     const std::byte* start = at(head_);
+    cache_hints::fetch(start + cache_line, std::min(record - cache_line, most_fetched));
     MessageHeader header;
     std::memcpy(&header, start + sizeof(std::uint64_t), sizeof header);
     const std::size_t payload_at = (control & ring::sort_mask) == ring::small ? ring::small_payload_at : ring::large_payload_at;
@@ -199,8 +219,8 @@ class RingReader {
   /// True when `take` would find something. Sequentially consistent, to be used after attention was raised.
   [[nodiscard]] bool pending() const { return ring::control_word(at(head_)).load(std::memory_order_seq_cst) != ring::absent; }
 
-  /// After a `take`: makes room known when a quarter of the buffer was freed. True when the producer must be woken.
-  bool yield_room() { return head_ - published_head_ >= capacity_ / 4 && publish_head(); }
+  /// After a `take`: makes room known when half a lap was freed. True when the producer must be woken.
+  bool yield_room() { return head_ - published_head_ >= ring::lap / 2 && publish_head(); }
 
   /// The producer waits for room that it does not know of yet.
   [[nodiscard]] bool owes_room() const {
@@ -225,6 +245,9 @@ class RingReader {
     return sort >= ring::small && sort <= ring::skip && bytes >= (sort == ring::large ? 2 : 1) * cache_line &&
            bytes <= capacity_ - (head_ & (capacity_ - 1));
   }
+
+  /// Of a longer payload the copy itself fetches the rest in time.
+  static constexpr std::size_t most_fetched = 8 * cache_line;
 
   RingControl* control_ = nullptr;
   std::byte* buffer_ = nullptr;

@@ -1,7 +1,7 @@
 // What the benchmarks of this program share: the clock, work that takes time, contents that are checked, and the report.
 //
 // Every benchmark is a function of its arguments, run by all ranks. Rank 0 prints one line per figure,
-// "<name> <value> <unit>"; the driver `compare` reads these.
+// "<name> <value> <unit>"; the driver `run` reads these.
 #pragma once
 
 #include <mpi.h>
@@ -68,5 +68,6 @@ void all_to_all(Arguments);
 void collectives(Arguments);
 void halo(Arguments);
 void idle(Arguments);
+void null_calls(Arguments);
 
 }  // namespace bench

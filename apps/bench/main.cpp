@@ -1,4 +1,4 @@
-// sluice_bench NAME [ARGUMENT...]: measures one thing with plain MPI calls, on whatever MPI it runs. `compare` runs the set.
+// sluice_bench NAME [ARGUMENT...]: measures one thing with plain MPI calls, on whatever MPI it runs. `run` runs the set.
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +18,7 @@ constexpr std::array benchmarks{
     bench::Benchmark{"collectives", "[SECONDS]", 1, bench::collectives},
     bench::Benchmark{"halo", "[SIZES [SECONDS]]", 1, bench::halo},
     bench::Benchmark{"idle", "[SECONDS]", 2, bench::idle},
+    bench::Benchmark{"null_calls", "[SECONDS]", 1, bench::null_calls},
 };
 
 int usage() {

@@ -48,17 +48,16 @@ def measure(bed, builddir, point, side):
     return dict(zip(COLUMNS, (point.name, side.name, *found)))
 
 
-def measure_all(bed, builddir, points, rounds):
-    for point in points:
-        print(f"   {point.name}", flush=True)
-        checks = set()
-        for number in range(rounds):
-            for side in SIDES if number % 2 == 0 else reversed(SIDES):
-                row = measure(bed, builddir, point, side)
-                checks.add(row["check"])
-                yield row
-        if len(checks) != 1:
-            raise Failed(f"{point.name}: results differ: {' '.join(sorted(checks))}")
+def measure_point(bed, builddir, point, rounds):
+    """The rows of all its runs."""
+    print(f"   {point.name}", flush=True)
+    rows = []
+    for number in range(rounds):
+        rows += [measure(bed, builddir, point, side) for side in (SIDES if number % 2 == 0 else reversed(SIDES))]
+    checks = {row["check"] for row in rows}
+    if len(checks) != 1:
+        raise Failed(f"{point.name}: results differ: {' '.join(sorted(checks))}")
+    return rows
 
 
 def read_runs(path):
@@ -103,8 +102,9 @@ def main():
     try:
         with Bed(HOSTS, RATE) as bed:
             print(f"== measuring {len(points)} points, {options.rounds} rounds", flush=True)
-            rows += measure_all(bed, options.builddir, points, options.rounds)
-        write_runs(path, rows)
+            for point in points:
+                rows += measure_point(bed, options.builddir, point, options.rounds)
+                write_runs(path, rows)  # after each point: whoever is interrupted goes on with --only and --keep
         print_table(rows)
         if options.write:
             write_page(rows, protection_costs(options.builddir))

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <random>
@@ -14,7 +16,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t capacity = 4096;
+constexpr std::size_t capacity = 4 * ring::lap;
 constexpr std::size_t largest = ring::largest_payload(capacity);
 
 struct alignas(cache_line) Memory {
@@ -127,15 +129,67 @@ TEST_F(RingTest, AnEmptyRingHasRoomForTheLargestPayloadWhereverItStands) {
   }
 }
 
-TEST_F(RingTest, MakesRoomKnownByTheQuarterWithoutBeingAsked) {
+TEST_F(RingTest, MakesRoomKnownByHalfALapWithoutBeingAsked) {
   bool known = false;
-  for (int i = 0; i < 64 && !known; i++) {
+  for (std::size_t i = 0; i < ring::lap / cache_line && !known; i++) {
     ring.send(0, 64);
     ring.receive();
     ring.reader.yield_room();
     known = memory->control.head.load() != 0;
   }
-  EXPECT_EQ(memory->control.head.load(), capacity / 4);
+  EXPECT_EQ(memory->control.head.load(), ring::lap / 2);
+}
+
+/// Bytes of the buffer, from its start, that were ever written.
+std::size_t used(const Memory& memory) {
+  const auto last =
+      std::find_if(memory.buffer.rbegin(), memory.buffer.rend(), [](std::byte byte) { return byte != std::byte{}; });
+  return static_cast<std::size_t>(memory.buffer.rend() - last);
+}
+
+TEST_F(RingTest, StaysInTheFirstLapWhenTheConsumerKeepsUp) {
+  constexpr std::size_t bytes = 200;
+  for (std::uint64_t number = 1; number < 1000; number++) {
+    ASSERT_TRUE(ring.send(number, bytes));
+    const auto received = ring.receive();
+    ASSERT_TRUE(received && received->number == number && received->bytes == bytes && received->intact) << number;
+    ring.reader.yield_room();
+  }
+  EXPECT_LE(used(*memory), ring::lap + 2 * (bytes + 2 * cache_line));
+}
+
+TEST_F(RingTest, UsesTheWholeBufferWhenTheConsumerIsBehind) {
+  constexpr std::size_t bytes = 200;
+  std::uint64_t sent = 0;
+  while (ring.send(sent + 1, bytes)) sent++;
+  EXPECT_GE(used(*memory), capacity - 2 * (bytes + 2 * cache_line));
+  for (std::uint64_t number = 1; number <= sent; number++) ASSERT_EQ(ring.receive()->number, number);
+}
+
+TEST_F(RingTest, TurnsBackAgainAfterTheConsumerHasCaughtUp) {
+  constexpr std::size_t bytes = 200;
+  std::uint64_t number = 1;
+  while (ring.send(number, bytes)) number++;
+  while (ring.receive()) {
+  }
+  ring.reader.publish_head();
+  const auto offset = [&](std::uint64_t value) {
+    std::byte* room = nullptr;
+    EXPECT_NE(room = ring.writer.reserve(bytes), nullptr);
+    MessageHeader header;
+    header.subject = value;
+    header.payload_bytes = bytes;
+    ring.writer.publish(header);
+    EXPECT_EQ(ring.receive()->number, value);
+    ring.reader.yield_room();
+    return static_cast<std::size_t>(room - memory->buffer.data());
+  };
+  std::size_t furthest = 0;
+  for (int i = 0; i < 100; i++, number++) {
+    const std::size_t place = offset(number);
+    if (i >= 50) furthest = std::max(furthest, place);
+  }
+  EXPECT_LE(furthest, ring::lap + 2 * (bytes + 2 * cache_line));
 }
 
 TEST_F(RingTest, AFailedReserveLeavesAWishThatTheReaderFinds) {
