@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "interpose/entry.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/message.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
@@ -79,8 +81,16 @@ void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statisti
   add("  most bytes at a time", counts.most_bytes, Row::Unit::bytes);
 }
 
+/// What a rendezvous consists of beside its data, by the names that the protocols are written with.
+constexpr std::array<std::pair<MessageKind, const char*>, 4> control_messages{
+    {{MessageKind::rts, "rts"}, {MessageKind::cts, "cts"}, {MessageKind::refuse, "refuse"}, {MessageKind::fin, "fin"}}};
+
 void add_verbs(std::vector<Row>& rows, const VerbsTransport::Statistics& verbs) {
   rows.push_back({"messages sent over verbs, with control messages", verbs.messages_sent});
+  for (const auto& [kind, name] : control_messages) {
+    const std::uint64_t sent = verbs.sent_of_kind[static_cast<std::size_t>(kind)];
+    rows.push_back({std::string("  control messages, ") + name, sent, Row::Unit::count, true});
+  }
   rows.push_back({"bytes sent over verbs", verbs.bytes_sent, Row::Unit::bytes});
   rows.push_back({"  messages that only granted credits", verbs.credit_messages});
   rows.push_back({"  waits for a credit", verbs.waits_for_credit});

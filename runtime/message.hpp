@@ -12,6 +12,7 @@
 //   ack     receiver → sender   request    no payload; a synchronous eager message was matched
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -20,6 +21,7 @@
 namespace sluice {
 
 enum class MessageKind : std::uint8_t { eager = 1, rts, cts, refuse, data, fin, ack };
+inline constexpr std::size_t message_kinds = 8;  // of values, 0 included
 
 struct MessageHeader {
   MessageKind kind{};

@@ -55,6 +55,7 @@ std::uint32_t VerbsTransport::begin_slot(Endpoint& endpoint, std::byte* slot, Wh
 void VerbsTransport::commit(Peer to, const MessageHeader& header) {
   Endpoint& target = endpoint(to);
   ++counts_.messages_sent;
+  ++counts_.sent_of_kind[static_cast<std::size_t>(header.kind)];
   counts_.bytes_sent += header.payload_bytes;
   std::byte* const start = queues_->slots().at(reserved_);
   const bool by_ring = may_go_by_ring(header) && target.ring_credits.may_send() && target.to_ring.admits(target.sent);
@@ -265,8 +266,11 @@ bool VerbsTransport::deliver(Endpoint& endpoint, std::span<const std::byte> mess
   const SeenPrefix prefix(message.first<verbs_slot::prefix_bytes>());
   const auto what = wire::get<2, std::uint8_t>(prefix);
   if (wire::get<4, std::uint32_t>(prefix) != endpoint.received) return no("it has two numbers");
-  if (what != static_cast<std::uint8_t>(What::message) || message.size() < verbs_slot::overhead)
-    return no(std::to_string(message.size()) + " bytes of kind " + std::to_string(what));
+  if (what != static_cast<std::uint8_t>(What::message) || message.size() < verbs_slot::overhead) {
+    lose(endpoint,
+         "it sent " + std::to_string(message.size()) + " bytes of kind " + std::to_string(what) + ", which is no message");
+    return false;
+  }
   const auto header = message.subspan<verbs_slot::prefix_bytes, frame::header_bytes>();
   const frame::Decoded decoded = frame::decode(header, verbs_slot::most_payload);
   if (!decoded.good()) return no(frame::explain(header, verbs_slot::most_payload));

@@ -53,7 +53,8 @@ class VerbsTransport final : public FarTransport, public Rdma {
     std::uint64_t connections = 0;
     std::uint64_t strangers = 0;
     std::uint64_t messages_sent = 0;
-    std::uint64_t bytes_sent = 0;  // payloads of these
+    std::array<std::uint64_t, message_kinds> sent_of_kind{};  // the same, by MessageKind
+    std::uint64_t bytes_sent = 0;                             // payloads of these
     std::uint64_t credit_messages = 0;
     std::uint64_t waits_for_credit = 0;
     std::uint64_t ring_messages_sent = 0;  // of messages_sent

@@ -20,12 +20,13 @@ OVER_HOSTS = [
 ]
 
 
-# Instructions are emulated there: a few programs, and more time for each.
+# Instructions are emulated there: a few of many runs, others every day.
 IN_GUESTS = [
     ("../testbed/softroce/check",),
-    ("run", "--softroce", "1", "--ranks", "2", "--mode", "verbs", "--only", "wildcards", "--only", "sendrecv", "--only", "derived_requests",
-     "--timeout", "100"),
-    ("run", "--softroce", "2", "--ranks", "2", "--mode", "verbs", "--only", "sendrecv", "--timeout", "100"),
+    ("run", "--softroce", "1", "--ranks", "2", "--skip", "large", "--of-the-day", "2", "--timeout", "100"),
+    ("run", "--softroce", "2", "--ranks", "2", "--ranks", "4", "--mode", "verbs", "--mode", "verbs-shmem", "--skip", "large", "--skip", "spawn",
+     "--of-the-day", "1", "--timeout", "100"),
+    ("rdma/run", "--of-the-day", "2"),
 ]
 
 
@@ -76,13 +77,13 @@ def _beginning(lines, word):
 
 
 class _Filter:
-    """Prints FAIL and skip lines and the indented lines that follow them."""
+    """Prints FAIL and skip lines, and tables, with the indented lines that follow them."""
 
     def __init__(self):
         self._showing = False
 
     def __call__(self, line):
         if not line.startswith(" "):
-            self._showing = line.startswith(("FAIL", "skip"))
+            self._showing = line.startswith(("FAIL", "skip", "table"))
         if self._showing:
             print(line, flush=True)

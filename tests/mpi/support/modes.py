@@ -16,11 +16,23 @@ MODES = {
     "disabled": {"SLUICE_ENABLE": "0"},
 }
 
-# Those that need a verbs device, and so a guest (--softroce); they run with the ranks of `release`.
-GUEST_MODES = {
-    "verbs": {"SLUICE_TRANSPORTS": "verbs"},
-    "verbs-off": {"SLUICE_TRANSPORTS": "verbs", "SLUICE_RELEASE": "off"},
-}
+# The rendezvous protocols over RDMA, as SLUICE_RNDV names them.
+RDMA_PROTOCOLS = ("rput", "getcqe", "get", "rdrp")
+
+
+def _over_verbs(transports="verbs", **settings):
+    """With the summary, which says how many messages went by RDMA."""
+    return {"SLUICE_TRANSPORTS": transports, "SLUICE_SUMMARY": "1", **settings}
+
+
+# Those that need a verbs device, and so a guest (--softroce); they run with the ranks of `release`. Every protocol is forced in turn.
+GUEST_MODES = {"verbs": _over_verbs(), "verbs-off": _over_verbs(SLUICE_RELEASE="off")}
+for _protocol in RDMA_PROTOCOLS:
+    GUEST_MODES[f"verbs-{_protocol}"] = _over_verbs(SLUICE_RNDV=_protocol)
+    GUEST_MODES[f"verbs-{_protocol}-off"] = _over_verbs(SLUICE_RNDV=_protocol, SLUICE_RELEASE="off")
+# Between two guests, with several ranks on one of them.
+MIXED_MODES = {"verbs-shmem": _over_verbs("shmem,verbs")}
+GUEST_MODES |= MIXED_MODES
 ALL_MODES = {**MODES, **GUEST_MODES}
 
 
@@ -28,3 +40,7 @@ def environment(mode, library):
     """What run_job adds to the environment of the ranks in this mode."""
     choice = ALL_MODES[mode]
     return {} if choice is None else {"LD_PRELOAD": str(library), **choice}
+
+
+def modes_in_guests(guests):
+    return [mode for mode in GUEST_MODES if guests > 1 or mode not in MIXED_MODES]

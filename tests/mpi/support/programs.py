@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from modes import GUEST_MODES
+from modes import GUEST_MODES, MIXED_MODES
 
 # Ranks in each mode. The host runs with every number that some mode needs, as the reference.
 USUAL_RANKS = {
@@ -35,7 +35,8 @@ class Program:
         return " ".join((self.name, *self.arguments))
 
     def ranks_in(self, mode):
-        return self.ranks.get("release" if mode in GUEST_MODES else mode, ())
+        counts = self.ranks.get("release" if mode in GUEST_MODES else mode, ())
+        return tuple(count for count in counts if count > 2) if mode in MIXED_MODES else counts
 
     def source(self):
         return {"c": f"c/{self.name}.c", "fortran": f"fortran/{self.name}.f90", "python": f"python/{self.name}.py"}[self.language]

@@ -13,6 +13,7 @@
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/rendezvous_counts.hpp"
 
 namespace sluice {
 namespace {
@@ -91,6 +92,14 @@ TEST_P(Exchange, each_rendezvous_takes_the_protocols_own_number_of_messages) {
   EXPECT_EQ(by_receiver.reads, writes ? 0 : messages);
   EXPECT_EQ(by_receiver.of(MessageKind::data) + by_sender.of(MessageKind::data), 0u);
   EXPECT_EQ(pair.receiver.statistics().last_bytes_seen, protocol == Rendezvous::get ? messages : 0);
+
+  RendezvousCounts counts{.where = "model", .protocol = protocol, .data = "any", .rendezvous = messages};
+  counts.add(by_sender.messages);
+  counts.add(by_receiver.messages);
+  counts.writes = by_sender.writes;
+  counts.reads = by_receiver.reads;
+  counts.last_bytes_seen = pair.receiver.statistics().last_bytes_seen;
+  counts.print();
 }
 
 TEST_P(Exchange, a_message_longer_than_the_buffer_fills_it_and_is_reported) {

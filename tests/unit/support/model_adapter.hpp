@@ -52,8 +52,7 @@ struct AdapterKnobs {
 
 /// What one process has done.
 struct AdapterCounts {
-  static constexpr std::size_t kinds = 8;
-  std::array<std::size_t, kinds> messages{};  // sent, by MessageKind
+  std::array<std::uint64_t, message_kinds> messages{};  // sent, by MessageKind
   std::size_t writes = 0;
   std::size_t reads = 0;
   std::size_t notifications = 0;
