@@ -28,9 +28,10 @@
 // after `first_use` of them, and from one that has been silent for `silence` messages of others to the next. So polling stays
 // cheap and memory bounded, however large the job.
 //
-// Sleeping. Nobody is woken by a write. So before a process sleeps in a way that a small message must end (Attention
-// `everything` and `sleeper`), it closes its rings. Each connection has a line of words on either side (RingWords), which the
-// peer's adapter writes and reads without the peer's doing anything:
+// Sleeping. Nobody is woken by a write. So before a process sleeps in a way that a small message must end, it closes its rings:
+// with Attention `everything` and `sleeper` all of them; with `rendezvous` those of peers that owe it room for messages which
+// wait for that, as small messages bring it. Each connection has a line of words on either side (RingWords), which the peer's
+// adapter writes and reads without the peer's doing anything:
 //
 //     receiver                                          sender
 //     write open = 0 into the sender's words            begun = number of this message + 1

@@ -152,6 +152,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   void open_ring(Endpoint& endpoint);
   void close_ring(Endpoint& endpoint);
   void on_begun_read(Endpoint& endpoint);
+  [[nodiscard]] bool must_be_woken_by(const Endpoint& endpoint) const;
   void close_rings();
   [[nodiscard]] bool rings_are_restless() const;
 

@@ -83,7 +83,7 @@ void VerbsTransport::note_small(Endpoint& endpoint, Path path) {
   const std::uint32_t needed = endpoint.ring_memory ? endpoint.next_use : eager_ring::first_use;
   if (++endpoint.small_sent < needed) return;
   endpoint.small_sent = 0;
-  if (attention_ >= Attention::everything || !endpoint.may_write()) return;
+  if (must_be_woken_by(endpoint) || !endpoint.may_write()) return;
   if (!endpoint.ring_memory && (endpoint.ring_memory = memory_for_ring()) != nullptr) ringed_.push_back(&endpoint);
   if (endpoint.ring_memory) open_ring(endpoint);
 }
@@ -156,14 +156,22 @@ void VerbsTransport::on_begun_read(Endpoint& endpoint) {
   endpoint.ring.note_begun(std::atomic_ref(endpoint.words->heard).load(std::memory_order_acquire), endpoint.received);
 }
 
-void VerbsTransport::close_rings() {
-  for (Endpoint* endpoint : ringed_) close_ring(*endpoint);
+/// Each message of this peer has to wake somebody: for itself, or for the room that it grants to messages that wait for it.
+bool VerbsTransport::must_be_woken_by(const Endpoint& endpoint) const {
+  const bool waits_for_room = (endpoint.wants & Endpoint::message_room) != 0;
+  return attention_ >= Attention::everything || (attention_ >= Attention::rendezvous && waits_for_room);
 }
 
-/// A message may come by a ring, of which nobody is told.
+void VerbsTransport::close_rings() {
+  for (Endpoint* endpoint : ringed_) {
+    if (must_be_woken_by(*endpoint)) close_ring(*endpoint);
+  }
+}
+
+/// A message that must wake somebody may come by a ring, which tells nobody.
 bool VerbsTransport::rings_are_restless() const {
-  return std::any_of(ringed_.begin(), ringed_.end(), [](const Endpoint* endpoint) {
-    return endpoint->ring.is_restless() && endpoint->state == Endpoint::State::open;
+  return std::any_of(ringed_.begin(), ringed_.end(), [this](const Endpoint* endpoint) {
+    return must_be_woken_by(*endpoint) && endpoint->ring.is_restless() && endpoint->state == Endpoint::State::open;
   });
 }
 

@@ -21,8 +21,8 @@ constexpr std::uint64_t ring_interval_ns = 1'000'000;
 void VerbsTransport::set_attention(Attention level) {
   const bool wanted = level != Attention::none;
   attention_ = level;
-  if (level >= Attention::everything) close_rings();
-  const bool restless = level >= Attention::everything && rings_are_restless();
+  if (wanted) close_rings();
+  const bool restless = wanted && rings_are_restless();
   sleeps_short_.store(restless, std::memory_order_relaxed);
   if (wanted) {
     const VerbsLibrary& library = device_.library();

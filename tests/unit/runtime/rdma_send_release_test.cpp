@@ -51,6 +51,21 @@ TEST_P(RdmaSendRelease, the_same_buffer_may_be_sent_again_meanwhile_and_is_regis
   for (std::size_t i = 1; i < 4; ++i) EXPECT_TRUE(is_pattern(received_[i], 2)) << i;
 }
 
+TEST_P(RdmaSendRelease, a_loop_over_one_buffer_registers_it_twice_at_most) {
+  constexpr std::size_t messages = 20;
+  run(messages, [&](Engine& engine, Context& world) {
+    for (unsigned i = 0; i < messages; ++i) {
+      ask(i + 1);
+      fill(i);
+      send(engine, world, SendMode::synchronous);
+    }
+    const RegistrationCache::Statistics& counts = engine.registrations()->statistics();
+    EXPECT_LE(counts.misses, 2u);
+    EXPECT_EQ(counts.misses + counts.hits, messages);
+  });
+  for (unsigned i = 0; i < messages; ++i) EXPECT_TRUE(is_pattern(received_[i], i)) << i;
+}
+
 TEST_P(RdmaSendRelease, a_buffer_that_is_given_back_is_sent_as_it_was) {
   run(2, [&](Engine& engine, Context& world) {
     earn_a_block(engine, world);

@@ -226,6 +226,42 @@ TEST_F(verbs_ring, the_helper_thread_is_woken_by_every_message_if_it_asks_for_th
   EXPECT_EQ(::poll(&file, 1, 10000), 1);
 }
 
+/// Answers each message by a small one, which brings the room that the message has left.
+class AnsweringSink final : public MessageSink {
+ public:
+  explicit AnsweringSink(VerbsTransport& by) : by_(by) {}
+  void on_message(Peer from, const MessageHeader&, std::span<const std::byte>) override { answers += send(by_, from, "answer"); }
+  void on_room(Peer) override {}
+  std::size_t answers = 0;
+
+ private:
+  VerbsTransport& by_;
+};
+
+TEST_F(verbs_ring, room_that_small_messages_bring_wakes_the_helper_thread_of_who_waits_for_it) {
+  make_hosts();
+  talk(1, 0, 2 * eager_ring::first_use);
+  ASSERT_GT(host(1).statistics().ring_messages_sent, 0U);
+  VerbsTransport& waiting = host(0);
+  while (send(waiting, one, "data", MessageKind::data, 1)) waiting.poll(sinks[0]);
+  for (int look = 0; look < 200; ++look) {  // until the ring is closed
+    waiting.set_attention(Attention::rendezvous);
+    std::this_thread::sleep_for(microseconds(1000));
+    if (waiting.take_helper_events()) waiting.attend();
+    waiting.poll(sinks[0]);
+  }
+  waiting.set_attention(Attention::rendezvous);
+  ASSERT_FALSE(waiting.pending());
+  EXPECT_GT(waiting.statistics().rings_closed, 0U);
+  AnsweringSink answering(host(1));
+  while (answering.answers < VerbsQueues::window / 2) host(1).poll(answering);
+  pollfd file{waiting.helper_descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&file, 1, 10000), 1);
+  sinks[0].room_at.clear();
+  while (sinks[0].room_at.empty()) waiting.poll(sinks[0]);
+  EXPECT_TRUE(send(waiting, one, "data", MessageKind::data, 1));
+}
+
 TEST_F(verbs_ring, one_that_is_silent_goes_to_a_peer_that_sends) {
   make_hosts(3, 1);
   talk(1, 0, 2 * eager_ring::first_use);
