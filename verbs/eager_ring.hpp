@@ -73,6 +73,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "runtime/rdma.hpp"
 #include "verbs/buffers.hpp"
@@ -177,12 +178,15 @@ class RingReceiver {
     state_ = State::none;
   }
 
-  /// The next message, prefix and header included, if it is there and has this number. `good` false: what is there is no message.
+  /// The next message, prefix and header included, if it is there and has this number. `good` false: what is there is no message,
+  /// as its `word` says.
   struct Found {
     bool good = true;
+    std::uint64_t word = 0;
     std::span<const std::byte> message;
   };
   [[nodiscard]] Found find(std::uint32_t number) const;
+  [[nodiscard]] static std::string explain(std::uint64_t word, std::uint32_t number);
   /// It was taken: its slot may be granted again.
   void consume();
 

@@ -83,6 +83,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   [[nodiscard]] Statistics statistics() const;
   /// Of an open connection, for whoever wants to disturb it.
   [[nodiscard]] const QueuePair* queue_pair(Peer peer) const;
+  [[nodiscard]] RemoteMemory ring_of(Peer peer) const;  // into which this process writes; address 0: none
   [[nodiscard]] const std::string& description() const { return device_.description(); }
 
   [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }

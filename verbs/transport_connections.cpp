@@ -62,6 +62,12 @@ const QueuePair* VerbsTransport::queue_pair(Peer peer) const {
   return found && found->state == Endpoint::State::open ? &*found->queue_pair : nullptr;
 }
 
+RemoteMemory VerbsTransport::ring_of(Peer peer) const {
+  const auto& found = endpoints_[static_cast<std::size_t>(peer)];
+  if (!found || found->state != Endpoint::State::open || found->words->theirs.open == 0) return {};
+  return {found->words->theirs.address, found->words->theirs.key};
+}
+
 void VerbsTransport::call(Endpoint& endpoint) {
   endpoint.state = Endpoint::State::calling;
   const auto rank = static_cast<std::size_t>(endpoint.peer);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "runtime/trace_events.hpp"
 #include "verbs/transport.hpp"
 
 namespace sluice {
@@ -60,7 +61,8 @@ int VerbsTransport::poll_rings(MessageSink& sink) {
 
 bool VerbsTransport::take_from_ring(Endpoint& endpoint, MessageSink& sink) {
   const RingReceiver::Found found = endpoint.ring.find(endpoint.received);
-  if (!found.good) lose(endpoint, "what it wrote is no message");
+  if (!found.good)
+    lose(endpoint, "what it wrote into its ring is no message: " + RingReceiver::explain(found.word, endpoint.received));
   if (found.message.empty() || !deliver(endpoint, found.message, Path::ring, sink)) return false;
   endpoint.ring.consume();
   endpoint.ring_credits.note_consumed();
@@ -105,6 +107,8 @@ VerbsMemory* VerbsTransport::memory_for_ring() {
   close_ring(silent);
   if (silent.ring.state() != RingReceiver::State::closed) return nullptr;  // the next time, then
   silent.ring.give_up();
+  if (trace::on()) [[unlikely]]
+    trace::ring(silent.peer, trace::RingEvent::moved, 0);
   ringed_.erase(oldest);
   ++counts_.rings_moved;
   return std::exchange(silent.ring_memory, nullptr);
@@ -129,6 +133,8 @@ void VerbsTransport::open_ring(Endpoint& endpoint) {
   endpoint.words->ours = {memory.address, memory.key, 1};
   endpoint.ring.open(endpoint.ring_memory->start());
   ++counts_.rings_opened;
+  if (trace::on()) [[unlikely]]
+    trace::ring(endpoint.peer, trace::RingEvent::opened, 0);
   write_offer(endpoint);
 }
 
@@ -136,6 +142,8 @@ void VerbsTransport::close_ring(Endpoint& endpoint) {
   if (endpoint.ring.state() != RingReceiver::State::open || endpoint.state != Endpoint::State::open) return;
   if (!endpoint.sends.has_room_for_closing()) return;
   endpoint.ring.close();
+  if (trace::on()) [[unlikely]]
+    trace::ring(endpoint.peer, trace::RingEvent::closed, endpoint.ring_uses);
   const bool has_paid = endpoint.ring_uses >= eager_ring::uses_that_pay;
   endpoint.next_use = has_paid ? eager_ring::next_use : std::min(2 * endpoint.next_use, eager_ring::most_next_use);
   endpoint.ring_uses = 0;

@@ -66,6 +66,25 @@ TEST_P(RdmaSendRelease, a_loop_over_one_buffer_registers_it_twice_at_most) {
   for (unsigned i = 0; i < messages; ++i) EXPECT_TRUE(is_pattern(received_[i], i)) << i;
 }
 
+TEST_P(RdmaSendRelease, a_buffer_that_is_sent_many_times_at_once_is_a_block_with_the_next_time) {
+  constexpr std::size_t at_once = 8;
+  constexpr std::size_t times = 2;
+  run(times * at_once, [&](Engine& engine, Context& world) {
+    for (unsigned time = 0; time < times; ++time) {
+      fill(time);
+      std::array<Request*, at_once> sends{};
+      for (Request*& request : sends) {
+        request = engine.start_send(world, one, tag, {data_, bytes, Layout::contiguous(1)}, SendMode::synchronous, here);
+      }
+      ask((time + 1) * at_once);
+      engine.wait_all(sends, here);
+      for (Request* request : sends) engine.take(request);
+    }
+    EXPECT_TRUE(arena_.is_live(ByteRange::of(data_, bytes)));
+  });
+  for (unsigned i = 0; i < times * at_once; ++i) EXPECT_TRUE(is_pattern(received_[i], i / at_once)) << i;
+}
+
 TEST_P(RdmaSendRelease, a_buffer_that_is_given_back_is_sent_as_it_was) {
   run(2, [&](Engine& engine, Context& world) {
     earn_a_block(engine, world);

@@ -147,6 +147,18 @@ TEST_F(eager_ring_pair, a_length_that_no_message_has_is_noticed) {
   }
 }
 
+TEST_F(eager_ring_pair, a_number_that_no_message_can_have_now_is_noticed) {
+  received_ = sent_ = 10000;
+  for (const std::uint32_t number : {received_ - 1, received_ + eager_ring::most_under_way, 0U}) {
+    open();
+    memory_[verbs_slot::bytes / sizeof(std::uint64_t) - 1] = least_bytes | std::uint64_t{number} << 32;
+    const RingReceiver::Found found = receiver_.find(received_);
+    EXPECT_FALSE(found.good) << number;
+    EXPECT_EQ(RingReceiver::explain(found.word, received_),
+              "message " + std::to_string(number) + " of 40 bytes, where message 10000 should be");
+  }
+}
+
 TEST_F(eager_ring_pair, nothing_goes_by_a_ring_that_was_not_offered) {
   EXPECT_FALSE(sender_.admits(0));
   open();

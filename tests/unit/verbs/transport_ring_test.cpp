@@ -3,12 +3,17 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <random>
 #include <thread>
 
+#include "runtime/trace.hpp"
+#include "runtime/trace_file.hpp"
 #include "tests/unit/support/recording_sink.hpp"
+#include "tests/unit/support/trace_reading.hpp"
 #include "tests/unit/support/verbs_hosts.hpp"
 
 namespace sluice {
@@ -262,6 +267,25 @@ TEST_F(verbs_ring, room_that_small_messages_bring_wakes_the_helper_thread_of_who
   EXPECT_TRUE(send(waiting, one, "data", MessageKind::data, 1));
 }
 
+TEST_F(verbs_ring, the_trace_is_told_of_its_opening_and_closing) {
+  const std::filesystem::path directory = std::filesystem::temp_directory_path() / ("sluice-rings-" + std::to_string(getpid()));
+  trace::open({.directory = directory, .limit_bytes = trace::File::least_bytes, .size = 1});
+  make_hosts();
+  get_a_ring();
+  host(1).set_attention(Attention::sleeper);
+  trace::close();
+  const trace::ReadTrace told = trace::read_trace(directory / "rank-000000.trace");
+  std::filesystem::remove_all(directory);
+  ASSERT_EQ(told.count(), 2U);
+  const trace::Record& opened = told.records.at(0)[0];
+  const trace::Record& closed = told.records.at(0)[1];
+  EXPECT_EQ(opened.kind, static_cast<std::uint16_t>(trace::Kind::ring));
+  EXPECT_EQ(opened.detail, static_cast<std::uint16_t>(trace::RingEvent::opened));
+  EXPECT_EQ(opened.peer, 0);
+  EXPECT_EQ(closed.detail, static_cast<std::uint16_t>(trace::RingEvent::closed));
+  EXPECT_EQ(closed.value, host(0).statistics().ring_messages_sent);
+}
+
 TEST_F(verbs_ring, one_that_is_silent_goes_to_a_peer_that_sends) {
   make_hosts(3, 1);
   talk(1, 0, 2 * eager_ring::first_use);
@@ -277,6 +301,73 @@ TEST_F(verbs_ring, one_that_is_silent_goes_to_a_peer_that_sends) {
   talk(1, 0, eager_ring::silence + 2 * eager_ring::first_use);
   EXPECT_GT(host(1).statistics().ring_messages_sent, before);
   EXPECT_EQ(host(0).statistics().rings_moved, 2U);
+}
+
+// --- rings that are damaged, and peers that die ----------------------------------------------------------------------------
+
+class verbs_ring_fault : public verbs_ring {
+ protected:
+  void SetUp() override {
+    verbs_ring::SetUp();
+    if (IsSkipped()) return;
+    make_hosts();
+    get_a_ring();
+  }
+  /// The number of the message that process 1 waits for.
+  std::uint32_t next_number() {
+    const auto counts = host(0).statistics();
+    return static_cast<std::uint32_t>(counts.messages_sent + counts.credit_messages);
+  }
+  /// Into the slot that comes next, up to its end, past everything that the transport of process 0 does.
+  void write_as_it_is(std::span<const std::uint64_t> words) {
+    const RemoteMemory ring = host(0).ring_of(one);
+    ASSERT_NE(ring.address, 0U);
+    const std::uint64_t end =
+        ring.address + (host(0).statistics().ring_messages_sent % eager_ring::slots + 1) * verbs_slot::bytes;
+    ibv_sge piece{reinterpret_cast<std::uintptr_t>(words.data()), static_cast<std::uint32_t>(words.size_bytes()), 0};
+    ibv_send_wr request{};
+    request.wr_id = SendQueue::mark;
+    request.sg_list = &piece;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_RDMA_WRITE;
+    request.send_flags = IBV_SEND_INLINE;
+    request.wr.rdma.remote_addr = end - words.size_bytes();
+    request.wr.rdma.rkey = ring.key;
+    ibv_send_wr* refused = nullptr;
+    ASSERT_EQ(ibv_post_send(host(0).queue_pair(one)->get(), &request, &refused), 0);
+  }
+  static std::uint64_t last_word(std::uint32_t bytes, std::uint32_t number) { return bytes | std::uint64_t{number} << 32; }
+  void expect_verdict(const std::string& expected) {
+    ASSERT_TRUE(poll_until([&] { return host(1).vanished() == zero; }));
+    EXPECT_EQ(std::string(host(1).cause()).substr(0, expected.size()), expected);
+  }
+};
+
+TEST_F(verbs_ring_fault, a_length_that_no_message_has_is_told_with_its_numbers) {
+  const std::uint32_t number = next_number();
+  write_as_it_is(std::array{last_word(5, number)});
+  expect_verdict("what it wrote into its ring is no message: message " + std::to_string(number) + " of 5 bytes, where message " +
+                 std::to_string(number) + " should be");
+}
+
+TEST_F(verbs_ring_fault, a_number_that_no_message_can_have_is_told) {
+  const std::uint32_t number = next_number();
+  write_as_it_is(std::array{last_word(100, number + 1'000'000)});
+  expect_verdict("what it wrote into its ring is no message: message " + std::to_string(number + 1'000'000) + " of 100 bytes");
+}
+
+TEST_F(verbs_ring_fault, what_tells_of_a_message_that_is_not_there_is_noticed) {
+  write_as_it_is(std::array<std::uint64_t, 6>{0, 0, 0, 0, 0, last_word(verbs_slot::overhead, next_number())});
+  expect_verdict("what it sent is no message: it has two numbers");
+}
+
+TEST_F(verbs_ring_fault, a_peer_that_dies_is_noticed_by_who_was_about_to_close_its_ring) {
+  hosts->transports[0].reset();
+  host(1).set_attention(Attention::sleeper);
+  ASSERT_TRUE(poll_until([&] { return host(1).vanished() == zero; }));
+  EXPECT_NE(std::string(host(1).cause()).find("its process ended"), std::string::npos) << host(1).cause();
+  host(1).set_attention(Attention::sleeper);
+  EXPECT_FALSE(host(1).pending());
 }
 
 }  // namespace
