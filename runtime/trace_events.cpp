@@ -230,6 +230,14 @@ void fell_back(const Request& request, Fallback why) {
   write(record);
 }
 
+void registered(RegistrationEvent what, ByteRange pages, std::uint64_t nanoseconds) {
+  write({.kind = small(Kind::registration),
+         .detail = small(what),
+         .duration_ns = nanoseconds,
+         .bytes = pages.size(),
+         .value = pages.begin});
+}
+
 namespace {
 
 void tell_of_wait(Kind kind, const Request& request, std::uint64_t since) {
