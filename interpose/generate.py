@@ -87,21 +87,24 @@ class Call:
         return (f"const sluice::trace::Call traced({CALLER}, __builtin_dwarf_cfa(), \"MPI_{self.name}\", "
                 f"sluice::trace::CallClass::{by}, {str(blocks).lower()}); ")
 
+    def body(self, site):
+        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {site}}}"
+        return f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
+
     def carried(self):
-        always = self.kind == "ALWAYS"
-        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {'0' if always else 'traced.site()'}}}"
-        body = f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
-        if always:
-            return self.entry(body)
-        # MPI_X does nothing but choose and jump: were the body inlined, it would save registers for it in a program without
-        # Sluice as well. The jump leaves the caller's frame and return address where the body looks for them.
+        if self.kind == "ALWAYS":
+            return self.entry(self.body("0"))
+        # MPI_X does nothing but choose and jump: were a body inlined, it would save registers for it in a program without Sluice
+        # as well. The jump leaves the caller's frame and return address where the bodies look for them.
         passed = ", ".join(self.arguments)
-        choice = (f"if (sluice::engaged()) [[likely]] return engaged_{self.name}({passed}); "
+        choice = (f"if (sluice::engaged()) [[likely]] {{ if (sluice::trace::on()) [[unlikely]] return traced_{self.name}({passed}); "
+                  f"return engaged_{self.name}({passed}); }} "
                   f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
                   f"return first_{self.name}({passed});")
+        traced = self.traced("carried", self.name in BLOCKING) + self.body("traced.site()")
         first = f"return sluice::host().{self.name}({passed});"
-        engaged = self.traced("carried", self.name in BLOCKING) + body
-        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', engaged)}",
+        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', self.body('0'))}",
+                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'traced_{self.name}', traced)}",
                          f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
 
     def generated(self):

@@ -48,6 +48,18 @@ inline const Predefined& predefined() {
   return detail::predefined_objects;
 }
 
+inline int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  return rank;
+}
+
+inline int size_of(MPI_Comm comm) {
+  int size = 0;
+  host().Comm_size(comm, &size);
+  return size;
+}
+
 /// Address of any data symbol of the host; nullptr when it has none of that name.
 void* host_symbol(const char* name);
 

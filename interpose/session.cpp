@@ -37,18 +37,6 @@ void abort_job(const std::vector<std::string>& errors) {
   host().Abort(predefined().comm_world, 1);
 }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  host().Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  host().Comm_size(comm, &size);
-  return size;
-}
-
 int tag_limit_of_host() {
   int* limit = nullptr;
   int found = 0;

@@ -20,18 +20,6 @@ namespace {
 /// This job has a trace: some rank wants one.
 constinit bool wanted_somewhere = false;
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  host().Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  host().Comm_size(comm, &size);
-  return size;
-}
-
 std::int64_t largest_in(MPI_Comm comm, std::uint64_t own) {
   std::uint64_t largest = 0;
   host().Allreduce(&own, &largest, 1, predefined().uint64, predefined().max, comm);

@@ -33,12 +33,6 @@ bool lists(std::string_view list, std::string_view word) {
   }
 }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  host().Comm_rank(comm, &rank);
-  return rank;
-}
-
 std::string to_text(const SipKey& key) {
   std::array<char, 2 * sizeof key + 1> text{};
   for (std::size_t i = 0; i < key.size(); ++i) std::snprintf(text.data() + 2 * i, 3, "%02x", static_cast<unsigned>(key[i]));

@@ -76,7 +76,7 @@ void Engine::State::send_ready_to_receive(Request& receive) {
   header.tag = receive.tag;
   send_or_queue(receive.peer, header, std::as_bytes(std::span(&ready, 1)));
   if (trace::on()) [[unlikely]]
-    trace::answered(receive, header.kind, sizeof ready, receive.announcement);
+    trace::message_left(receive, header.kind, sizeof ready, receive.announcement);
 }
 
 /// The sender will not write to it (any more): MPI changes nothing of a buffer beyond the message.
@@ -184,7 +184,7 @@ void Engine::State::cancel(Request& receive) {
   ++withdrawals;
   send_control(receive.peer, MessageKind::withdraw, static_cast<std::uint64_t>(receive.id));
   if (trace::on()) [[unlikely]]
-    trace::answered(receive, MessageKind::withdraw, 0);
+    trace::message_left(receive, MessageKind::withdraw, 0);
 }
 
 /// The receive is no longer to be written to, and not announced again.
@@ -195,7 +195,7 @@ void Engine::State::withdraw(Request& receive) {
   ++withdrawals;
   send_control(receive.peer, MessageKind::withdraw, every_receive);
   if (trace::on()) [[unlikely]]
-    trace::answered(receive, MessageKind::withdraw, 0);
+    trace::message_left(receive, MessageKind::withdraw, 0);
 }
 
 /// A receive may be over: then its message came before this, or was on the way when the sender heard of the receive.

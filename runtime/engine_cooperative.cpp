@@ -78,7 +78,7 @@ void Engine::State::send_fin_of_chunks(const Request& request) {
   header.subject = request.remote_request;
   send_or_queue(request.peer, header, {});
   if (trace::on()) [[unlikely]]
-    trace::answered(request, MessageKind::fin, 0);
+    trace::message_left(request, MessageKind::fin, 0);
 }
 
 // --- the sender --------------------------------------------------------------------------------------------------------

@@ -4,6 +4,9 @@
 // one process to one peer enter the transport in the order of the calls (MPI's non-overtaking rule).
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "runtime/engine_state.hpp"
@@ -33,6 +36,17 @@ MessageHeader eager_header(const Request& send) {
     header.payload_bytes += static_cast<std::uint32_t>(sizeof(RequestId));
   }
   return header;
+}
+
+/// Composed in registers: a header that was stored field by field and is then copied by whole words would have to wait for its
+/// stores.
+MessageHeader plain_eager_header(const Context& context, Tag tag, std::uint16_t rtrs, std::uint32_t bytes) {
+  static_assert(std::endian::native == std::endian::little && offsetof(MessageHeader, rtrs) == 2 &&
+                offsetof(MessageHeader, payload_bytes) == 4 && offsetof(MessageHeader, tag) == 20);
+  const std::uint64_t first =
+      static_cast<std::uint64_t>(MessageKind::eager) | std::uint64_t{rtrs} << 16 | std::uint64_t{bytes} << 32;
+  const std::uint64_t last = static_cast<std::uint32_t>(context.self()) | std::uint64_t{static_cast<std::uint32_t>(tag)} << 32;
+  return std::bit_cast<MessageHeader>(std::array{first, static_cast<std::uint64_t>(context.id()), last});
 }
 
 /// The first bytes of the message.
@@ -106,13 +120,7 @@ bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const
   const auto index = static_cast<std::size_t>(peer);
   if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return false;
   if (!matching[index].plain()) return false;
-  MessageHeader header;
-  header.kind = MessageKind::eager;
-  header.payload_bytes = static_cast<std::uint32_t>(bytes);
-  header.subject = static_cast<std::uint64_t>(context.id());
-  header.source = context.self();
-  header.tag = tag;
-  header.rtrs = matching[index].rtrs;
+  const MessageHeader header = plain_eager_header(context, tag, matching[index].rtrs, static_cast<std::uint32_t>(bytes));
   if (bytes < least_direct_bytes || !send_directly(peer, header, {}, data, bytes)) {
     std::byte* room = reserve(peer, bytes);
     if (!room) return false;
@@ -159,7 +167,7 @@ void Engine::State::note_departure(Request& send, MessageKind kind, std::size_t 
   if (!trace::on()) [[likely]]
     return;
   trace::posted(send);
-  trace::matching_message_left(send, kind, payload_bytes, count_message(messages_out, send.peer));
+  trace::message_left(send, kind, payload_bytes, count_message(messages_out, send.peer));
 }
 
 void Engine::State::number(MessageHeader& header, Peer to) {
@@ -244,7 +252,7 @@ void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subjec
 void Engine::State::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) {
   send_control(request.peer, kind, request.remote_request, payload);
   if (trace::on()) [[unlikely]]
-    trace::answered(request, kind, payload.size());
+    trace::message_left(request, kind, payload.size());
 }
 
 void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<const std::byte> payload) {

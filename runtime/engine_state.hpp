@@ -1,5 +1,5 @@
-// The engine's inside. One file per concern implements it: engine_send, engine_receive, engine_transfer (rendezvous),
-// engine_wait, engine_release, engine_settle, engine_probe, helper_thread.
+// The engine's inside. One file per concern implements it: engine_send, engine_receive, engine_arrival (matching),
+// engine_reply, engine_transfer (rendezvous), engine_wait, engine_release, engine_settle, engine_probe, helper_thread.
 //
 // Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
 // again; pointers to requests stay valid then only if the caller owns them.
@@ -69,24 +69,28 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- receiving (engine_receive.cpp) -------------------------------------------------------------------------------
   Request* new_receive(Context& context, Rank from, Tag tag, CallSite site);
   void post(Request* receive);
+  void finish(Request* request);
+  Outcome take(Request* request);
+  void drop(Context* context);  // if it is retired and unused
+
+  // --- what arrives and is matched (engine_arrival.cpp) -------------------------------------------------------------
+  void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
+  Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
+  static void keep_unexpected(Context& context, std::unique_ptr<Message> message);
   /// Gives a receive the message that it matched earlier; the message is gone afterwards.
   void consume(Request* receive, Message* message);
-  void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
-  void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
   void deliver(Request& receive, std::span<const std::byte> payload);  // at receive.offset
-  static void keep_unexpected(Context& context, std::unique_ptr<Message> message);
   /// The next number of an eager or rts message; 0 while no trace is written.
   static std::uint32_t count_message(std::vector<std::uint32_t>& messages, Peer peer);
-  Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
+  Context& context_of(ContextId id);
+  Context& context_for(Peer from, const MessageHeader& header);  // of a message that its sender may send there
+
+  // --- what arrives for one request (engine_reply.cpp) --------------------------------------------------------------
+  void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
   std::span<std::byte> place(Peer from, const MessageHeader& header, std::size_t most) override;
   void on_placed(Peer from, const MessageHeader& header, std::size_t bytes) override;
   /// The operation of this process that a message names.
   Request* named_request(Peer from, const MessageHeader& header);
-  void finish(Request* request);
-  Outcome take(Request* request);
-  Context& context_of(ContextId id);
-  Context& context_for(Peer from, const MessageHeader& header);  // of a message that its sender may send there
-  void drop(Context* context);                                   // if it is retired and unused
 
   // --- large messages (engine_transfer.cpp) -------------------------------------------------------------------------
   /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.

@@ -105,15 +105,7 @@ void chosen(const Request& receive, Protocol protocol, Reason reason) {
   write(record);
 }
 
-void matching_message_left(const Request& send, MessageKind kind, std::size_t payload, std::uint32_t number) {
-  Record record = about(Kind::message_out, send, peer | tag | context);
-  record.detail = small(kind);
-  record.bytes = payload;
-  record.value = number;
-  write(record);
-}
-
-void answered(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number) {
+void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number) {
   Record record = about(Kind::message_out, request, peer | tag | context);
   record.detail = small(kind);
   record.bytes = payload;

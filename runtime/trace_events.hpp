@@ -32,8 +32,8 @@ void posted_at_once(const Envelope& to, std::span<const std::byte> message, std:
 void matched(const Request& receive, MessageKind kind, std::uint32_t number, bool unexpected);
 void arrived(const Message& message);
 void chosen(const Request& receive, Protocol protocol, Reason reason);
-void matching_message_left(const Request& send, MessageKind kind, std::size_t payload, std::uint32_t number);
-void answered(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number = 0);
+/// `number` of those that take part in matching.
+void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number = 0);
 /// Of the kinds that name no request of this process.
 void control(Kind kind, Peer peer, MessageKind message, std::size_t payload);
 /// A message is being written to a receive that was announced: it takes part in no matching, and no eager or rts tells of it.

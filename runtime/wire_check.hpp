@@ -4,12 +4,15 @@
 // `RequestPool::find` first, so that a peer that is broken, or not what it says, ends in one clear error and never in a
 // wild access.
 //
-// Each function answers nullptr when all is well, otherwise what is wrong. All of them belong to the engine lock.
+// Each check answers nullptr when all is well, otherwise what is wrong. All of them belong to the engine lock.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
+#include "runtime/fatal.hpp"
 #include "runtime/message.hpp"
 #include "runtime/types.hpp"
 
@@ -33,5 +36,21 @@ struct PeerMatching;
 
 [[nodiscard]] const char* clearance_fault(const Request& send, const ClearToSend& clear);
 [[nodiscard]] const char* refusal_fault(const Request& receive, std::size_t offset);
+
+/// Ends the job: `fault` is wrong with a message of this peer.
+[[noreturn]] inline void damaged(Peer from, MessageKind kind, const char* fault) {
+  fatal("message of rank %d (kind %d) %s", static_cast<int>(from), static_cast<int>(kind), fault);
+}
+
+/// The payload as what it has to be; ends the job when it has another size.
+template <class T>
+T from_wire(Peer from, std::span<const std::byte> payload) {
+  T value;
+  if (payload.size() != sizeof value) {
+    fatal("message of rank %d has %zu bytes where %zu belong", static_cast<int>(from), payload.size(), sizeof value);
+  }
+  std::memcpy(&value, payload.data(), sizeof value);
+  return value;
+}
 
 }  // namespace sluice

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <regex>
 
 #include "tools/exit_status.hpp"
 #include "tools/preload.hpp"
@@ -38,8 +38,14 @@ bool is_switch(const ConfigVariable& variable) { return variable.expected == "0 
 
 /// "off|matched|early" where a few words are all that may be said, which completion and help then show.
 std::string type_of(const ConfigVariable& variable) {
-  std::string type = std::regex_replace(std::string(variable.expected), std::regex(", | or "), "|");
-  return std::regex_match(type, std::regex("[a-z0-9|]+")) ? type : "VALUE";
+  std::string type(variable.expected);
+  for (const std::string_view separator : {", ", " or "}) {
+    for (std::size_t at; (at = type.find(separator)) != std::string::npos;) type.replace(at, separator.size(), "|");
+  }
+  const bool words_only = std::all_of(type.begin(), type.end(), [](unsigned char letter) {
+    return std::islower(letter) || std::isdigit(letter) || letter == '|';
+  });
+  return words_only && !type.empty() ? type : "VALUE";
 }
 
 /// Puts the library into LD_PRELOAD; false, with a message, when there is none that could be put there.

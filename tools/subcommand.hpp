@@ -1,8 +1,11 @@
 // What every subcommand of `sluice` is: options that it declares when it is made, and a deed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;  // its header takes seconds to compile
+}
 
 namespace sluice {
 
@@ -13,13 +16,12 @@ class Subcommand {
   Subcommand& operator=(const Subcommand&) = delete;
 
   /// The command line names this one.
-  [[nodiscard]] bool chosen() const { return command_->parsed(); }
+  [[nodiscard]] bool chosen() const;
   /// Returns an exit status (exit_status.hpp). Errors are told on standard error, behind "sluice NAME: ".
   [[nodiscard]] virtual int execute() = 0;
 
  protected:
-  Subcommand(CLI::App& parent, const std::string& name, const std::string& purpose)
-      : command_(parent.add_subcommand(name, purpose)) {}
+  Subcommand(CLI::App& parent, const std::string& name, const std::string& purpose);
 
   [[nodiscard]] CLI::App& command() const { return *command_; }
 
