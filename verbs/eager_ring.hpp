@@ -128,8 +128,9 @@ class RingSender {
 
   /// Whether message `number`, which is sent next, may go by the ring. True: it must.
   [[nodiscard]] bool admits(std::uint32_t number) const {
+    if (slots_ == 0) return false;
     const std::atomic_ref open(words_->theirs.open);
-    if (slots_ == 0 || open.load(std::memory_order_relaxed) == 0) return false;
+    if (open.load(std::memory_order_relaxed) == 0) return false;
     std::atomic_ref(words_->begun).store(number + 1, std::memory_order_seq_cst);
     return open.load(std::memory_order_seq_cst) != 0;
   }

@@ -82,7 +82,7 @@ TEST_P(RdmaSendRelease, a_buffer_that_is_sent_many_times_at_once_is_a_block_with
     }
     EXPECT_TRUE(arena_.is_live(ByteRange::of(data_, bytes)));
   });
-  for (unsigned i = 0; i < times * at_once; ++i) EXPECT_TRUE(is_pattern(received_[i], i / at_once)) << i;
+  for (unsigned i = 0; i < times * at_once; ++i) EXPECT_TRUE(is_pattern(received_[i], i / unsigned{at_once})) << i;
 }
 
 TEST_P(RdmaSendRelease, a_buffer_that_is_given_back_is_sent_as_it_was) {
