@@ -58,7 +58,7 @@ class TcpTransport final : public FarTransport {
   [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
   bool take_helper_events() override;
 
-  [[nodiscard]] std::size_t max_payload() const override { return Connection::most_payload; }
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return Connection::most_payload; }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
   [[nodiscard]] bool streams_directly(Peer) const override { return true; }
