@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "tools/check/check.hpp"
+#include "tools/diff/diff.hpp"
 #include "tools/dump.hpp"
 #include "tools/exit_status.hpp"
+#include "tools/export/export.hpp"
 #include "tools/info.hpp"
 #include "tools/reference.hpp"
 #include "tools/report/report.hpp"
@@ -39,6 +41,8 @@ std::vector<std::unique_ptr<sluice::Subcommand>> make_subcommands(CLI::App& app,
   made.push_back(std::make_unique<sluice::DumpCommand>(app));
   made.push_back(std::make_unique<sluice::ReportCommand>(app));
   made.push_back(std::make_unique<sluice::TimelineCommand>(app));
+  made.push_back(std::make_unique<sluice::DiffCommand>(app));
+  made.push_back(std::make_unique<sluice::ExportCommand>(app));
   made.push_back(std::make_unique<sluice::CompletionCommand>(app));
   made.push_back(std::make_unique<sluice::ManualOptionsCommand>(app));
   return made;

@@ -39,22 +39,25 @@ std::string TextTable::text(const Palette& palette) const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = width_of(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, width_of(row[i]));
+    for (const Row& row : rows_) width = std::max(width, width_of(row.cells[i]));
     widths.push_back(width);
   }
-  const auto line = [&](const auto& cell_of) {
+  const auto line = [&](const auto& cell_of, Colour first) {
     std::string text;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string& cell = cell_of(i);
       const std::string blanks(widths[i] - width_of(cell), ' ');
+      const std::string painted = palette.paint(i == 0 ? first : Colour::none, cell);
       const bool is_last = i + 1 == columns_.size();
-      text += "  " + (columns_[i].align == Align::right ? blanks + cell : cell + (is_last ? "" : blanks));
+      text += "  " + (columns_[i].align == Align::right ? blanks + painted : painted + (is_last ? "" : blanks));
     }
     return text;
   };
-  std::string all =
-      palette.paint(Colour::bold, line([&](std::size_t i) -> const std::string& { return columns_[i].title; })) + "\n";
-  for (const auto& row : rows_) all += line([&](std::size_t i) -> const std::string& { return row[i]; }) + "\n";
+  const auto title = [&](std::size_t i) -> const std::string& { return columns_[i].title; };
+  std::string all = palette.paint(Colour::bold, line(title, Colour::none)) + "\n";
+  for (const Row& row : rows_) {
+    all += line([&](std::size_t i) -> const std::string& { return row.cells[i]; }, row.first) + "\n";
+  }
   return all;
 }
 

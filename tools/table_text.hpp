@@ -25,15 +25,20 @@ class TextTable {
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One text for each column.
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// One text for each column. `first`: the colour of that in the first column.
+  void add(std::vector<std::string> row, Colour first = Colour::none) { rows_.push_back({std::move(row), first}); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// With a line of titles, every line indented by two blanks.
   [[nodiscard]] std::string text(const Palette& palette) const;
 
  private:
+  struct Row {
+    std::vector<std::string> cells;
+    Colour first;
+  };
+
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace sluice

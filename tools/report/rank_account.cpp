@@ -127,15 +127,14 @@ void RankAccount::complete(const Event& event) {
       ++from.received;
       from.bytes_received += event.record.bytes;
     }
-    const std::string protocol = operation->has_protocol ? word("protocol", operation->protocol) : "eager";
-    ProtocolTotals& totals = totals_->protocols[{protocol, size_class(event.record.bytes)}];
+    ProtocolTotals& totals = protocol_of(*operation);
     ++totals.messages;
     totals.bytes += event.record.bytes;
     if (operation->partner_came_ns >= 0) totals.moving += since(operation->partner_came_ns, event.end_ns);
     if (operation->has_protocol) ++totals.reasons[word("reason", operation->protocol_reason)];
   }
   if (over_.size() > most_over) {
-    operations_.erase(over_.front());
+    forget(over_.front());
     over_.pop_front();
   }
 }
@@ -151,7 +150,7 @@ void RankAccount::wait(const Event& event) {
                                ? record.duration_ns
                                : std::min(since(event.begin_ns(), operation->partner_came_ns), record.duration_ns);
   call.for_partner = std::max(call.for_partner, until_partner);
-  waiting_with(*operation).waited += record.duration_ns;
+  add_waiting(*operation, {.waited = record.duration_ns});
   SiteTotals& totals = site(record.site);
   if (record.site != operation->posted_at) {
     ++totals.operations;
@@ -197,7 +196,7 @@ void RankAccount::release_end(const Event& event) {
   if (!operation) return;
   operation->release_is_over = true;
   operation->saved = record.duration_ns;
-  waiting_with(*operation).saved += record.duration_ns;
+  add_waiting(*operation, {.saved = record.duration_ns});
   SiteTotals& totals = site(operation->released_at);
   if (record.detail & trace::release_touched) {
     ++totals.touched;
@@ -219,12 +218,12 @@ void RankAccount::end_release(std::unordered_map<std::uint32_t, Call>::iterator 
 
 void RankAccount::wait_on_pages(const Event& event, bool is_fault) {
   const trace::Record& record = event.record;
-  const Operation* const operation = find(record.operation);
+  Operation* const operation = find(record.operation);
   if (!operation) return;
   SiteTotals& totals = site(operation->released_at);
   totals.waiting.on_pages += record.duration_ns;
   totals_->ranks[file_->rank()].on_pages += record.duration_ns;
-  waiting_with(*operation).on_pages += record.duration_ns;
+  add_waiting(*operation, {.on_pages = record.duration_ns});
   const std::string where =
       is_fault ? place_of(record.site) : sites_.at(record.site).text() + ": " + word("settle", record.detail);
   TouchTotals& touch = (is_fault ? totals.touched_by : totals.settled_by)[where];
@@ -234,6 +233,8 @@ void RankAccount::wait_on_pages(const Event& event, bool is_fault) {
 
 void RankAccount::finish() {
   while (!calls_.empty()) end_release(calls_.begin());
+  for (const std::uint32_t operation : over_) forget(operation);
+  over_.clear();
   for (const auto& [operation, where] : still_waiting_) ++totals_->unfinished[where];
   for (const auto& [id, counter] : file_->table().counters()) {
     CounterTotals& totals = totals_->counters[counter.name];
@@ -267,9 +268,23 @@ PeerTotals& RankAccount::peer(std::int32_t peer) {
   return totals;
 }
 
-Waiting& RankAccount::waiting_with(const Operation& operation) {
+ProtocolTotals& RankAccount::protocol_of(const Operation& operation) {
+  const std::string protocol = operation.has_protocol ? word("protocol", operation.protocol) : "eager";
+  return totals_->protocols[{protocol, size_class(operation.bytes)}];
+}
+
+void RankAccount::add_waiting(Operation& operation, const Waiting& waiting) {
   PeerTotals& totals = peer(operation.peer);
-  return operation.is_send ? totals.sending : totals.receiving;
+  (operation.is_send ? totals.sending : totals.receiving) += waiting;
+  operation.waiting += waiting;
+}
+
+/// Of an operation that is over. What it waited belongs to its protocol, which is known only now if it was released early.
+void RankAccount::forget(std::uint32_t number) {
+  const auto found = operations_.find(number);
+  if (found == operations_.end()) return;
+  if (!found->second.is_send) protocol_of(found->second).waiting += found->second.waiting;
+  operations_.erase(found);
 }
 
 }  // namespace sluice

@@ -37,6 +37,7 @@ class RankAccount {
     std::int64_t partner_came_ns = -1;
     bool release_is_over = false;
     Ns saved = 0;        // of a release that is over
+    Waiting waiting;     // for this one alone
     std::string reason;  // why it was not released, so far
   };
   /// A call that has not returned, or whose releases are not all over.
@@ -60,7 +61,10 @@ class RankAccount {
   [[nodiscard]] Operation* find(std::uint32_t operation);
   SiteTotals& site(std::uint32_t id);
   PeerTotals& peer(std::int32_t peer);
-  Waiting& waiting_with(const Operation& operation);
+  ProtocolTotals& protocol_of(const Operation& operation);
+  /// Adds to what was waited for one operation, and for its peer.
+  void add_waiting(Operation& operation, const Waiting& waiting);
+  void forget(std::uint32_t operation);
   [[nodiscard]] std::string place_of(std::uint32_t site) { return sites_.at(site).place(); }
   [[nodiscard]] std::string word(const char* list, std::uint32_t value) const { return file_->table().word(list, value); }
   void end_release(std::unordered_map<std::uint32_t, Call>::iterator call);

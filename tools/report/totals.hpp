@@ -79,7 +79,8 @@ struct PeerTotals {
 struct ProtocolTotals {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  Ns moving = 0;  // from match to the end
+  Ns moving = 0;    // from match to the end
+  Waiting waiting;  // by operation
   std::map<std::string, std::uint64_t> reasons;
 };
 

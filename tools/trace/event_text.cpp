@@ -1,5 +1,6 @@
 #include "tools/trace/event_text.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace sluice {
@@ -25,16 +26,10 @@ std::optional<std::int64_t> value_of(const trace::Record& record, const std::str
 
 /// Calls visit(member, value) for each that the kind uses; for those of an unknown kind with all there are.
 template <class Visit>
-void for_each_member(const Event& event, const TraceTable& table, Visit&& visit) {
-  static const TracedKind unknown = [] {
-    TracedKind kind;
-    for (const char* field : {"operation", "site", "peer", "tag", "context", "duration", "detail", "bytes", "value", "extra"})
-      kind.members.push_back({field, field, TracedMember::Form::number, ""});
-    return kind;
-  }();
-  const TracedKind* const kind = table.kind(event.record.kind);
-  for (const TracedMember& member : (kind ? *kind : unknown).members) {
-    if (const auto value = value_of(event.record, member.field)) visit(member, *value);
+void for_each_member(const trace::Record& record, const TraceTable& table, Visit&& visit) {
+  const TracedKind* const kind = table.kind(record.kind);
+  for (const TracedMember& member : (kind ? *kind : undescribed_kind()).members) {
+    if (const auto value = value_of(record, member.field)) visit(member, *value);
   }
 }
 
@@ -50,14 +45,27 @@ bool is_words(const TracedMember& member) {
 }  // namespace
 
 std::string json_string(const std::string& text) {
+  // Nearly always, and a tenth of the time.
+  const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return '"' + text + '"';
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+const TracedKind& undescribed_kind() {
+  static const TracedKind kind = [] {
+    TracedKind made;
+    for (const char* field : {"operation", "site", "peer", "tag", "context", "duration", "detail", "bytes", "value", "extra"})
+      made.members.push_back({field, field, TracedMember::Form::number, ""});
+    return made;
+  }();
+  return kind;
 }
 
 void append_text(Buffer& line, const Event& event, std::int64_t start_ns, const TraceTable& table, Sites& sites) {
   const auto out = fmt::appender(line);
   fmt::format_to(out, "{:14.9f}  rank {} thread {}  {:<13}", static_cast<double>(event.end_ns - start_ns) / ns_in_a_second,
                  event.rank, static_cast<std::int32_t>(event.thread), table.kind_name(event.record.kind));
-  for_each_member(event, table, [&](const TracedMember& member, std::int64_t value) {
+  for_each_member(event.record, table, [&](const TracedMember& member, std::int64_t value) {
     if (member.field == "site") {
       if (value != 0) fmt::format_to(out, "  {}", sites.at(static_cast<std::uint32_t>(value)).text());
     } else if (is_words(member)) {
@@ -72,11 +80,9 @@ void append_text(Buffer& line, const Event& event, std::int64_t start_ns, const 
   line.push_back('\n');
 }
 
-void append_json(Buffer& line, const Event& event, std::int64_t start_ns, const TraceTable& table, Sites& sites) {
+void append_json_members(Buffer& line, const trace::Record& record, const TraceTable& table, Sites& sites) {
   const auto out = fmt::appender(line);
-  fmt::format_to(out, "{{\"time_ns\":{},\"rank\":{},\"thread\":{},\"event\":{}", event.end_ns - start_ns, event.rank,
-                 static_cast<std::int32_t>(event.thread), json_string(table.kind_name(event.record.kind)));
-  for_each_member(event, table, [&](const TracedMember& member, std::int64_t value) {
+  for_each_member(record, table, [&](const TracedMember& member, std::int64_t value) {
     const std::string name = json_string(member.name);
     if (is_words(member)) {
       fmt::format_to(out, ",{}:{}", name, json_string(words_of(member, value, table)));
@@ -88,7 +94,27 @@ void append_json(Buffer& line, const Event& event, std::int64_t start_ns, const 
     if (member.field == "site" && value != 0)
       fmt::format_to(out, ",\"at\":{}", json_string(sites.at(static_cast<std::uint32_t>(value)).text()));
   });
+}
+
+void append_json(Buffer& line, const Event& event, std::int64_t start_ns, const TraceTable& table, Sites& sites) {
+  const auto out = fmt::appender(line);
+  fmt::format_to(out, "{{\"time_ns\":{},\"rank\":{},\"thread\":{},\"event\":{}", event.end_ns - start_ns, event.rank,
+                 static_cast<std::int32_t>(event.thread), json_string(table.kind_name(event.record.kind)));
+  append_json_members(line, event.record, table, sites);
   fmt::format_to(out, "}}\n");
+}
+
+void visit_members(const trace::Record& record, const TraceTable& table, Sites& sites, const MemberVisitor& visit) {
+  for_each_member(record, table, [&](const TracedMember& member, std::int64_t value) {
+    if (is_words(member)) {
+      visit(member.name, words_of(member, value, table));
+    } else if (member.form == TracedMember::Form::address) {
+      visit(member.name, fmt::format("{:#x}", static_cast<std::uint64_t>(value)));
+    } else {
+      visit(member.name, fmt::format_int(value).c_str());
+    }
+    if (member.field == "site" && value != 0) visit("at", sites.at(static_cast<std::uint32_t>(value)).text());
+  });
 }
 
 }  // namespace sluice

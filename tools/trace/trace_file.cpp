@@ -219,7 +219,7 @@ void TraceFile::list_chunks() {
 
 // In a chunk that took the place of an older one, records of the older one stand where nothing has been written yet: they agree
 // with the sequence of that one.
-void TraceFile::read(const ChunkPlace& chunk, ChunkRecords& records) const {
+void TraceFile::read(const ChunkPlace& chunk, ChunkRecords& records, bool tells_damage) const {
   records.resize(trace::records_per_chunk);
   const std::uint64_t offset = offset_of(chunk.place) + sizeof(trace::ChunkHeader);
   const std::size_t bytes = read_at(offset, records.data(), records.size() * sizeof(trace::Record));
@@ -233,6 +233,7 @@ void TraceFile::read(const ChunkPlace& chunk, ChunkRecords& records) const {
     }
     if (is_empty(record)) continue;
     if (chunk.previous != 0 && record.check == trace::check_of(record, trace::record_seed(chunk.previous, i))) continue;
+    if (!tells_damage) continue;
     complain(offset + i * sizeof(trace::Record),
              record.check == 0 ? "a record is not finished" : "a record does not agree with its check word");
   }

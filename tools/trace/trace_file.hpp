@@ -53,7 +53,9 @@ class TraceFile {
   /// All chunks, by thread and then in the order in which the thread wrote them.
   [[nodiscard]] const std::vector<ChunkPlace>& chunks() const { return chunks_; }
   /// The good records of a chunk, in order.
-  void read(const ChunkPlace& chunk, ChunkRecords& records) const;
+  void read(const ChunkPlace& chunk, ChunkRecords& records) const { read(chunk, records, true); }
+  /// The same for a chunk that is read twice, without telling its damage once more.
+  void read_again(const ChunkPlace& chunk, ChunkRecords& records) const { read(chunk, records, false); }
 
   /// Nanoseconds on rank 0's CLOCK_MONOTONIC.
   [[nodiscard]] std::int64_t on_clock_of_rank_0(std::uint64_t local_ns) const;
@@ -68,6 +70,7 @@ class TraceFile {
   bool find_layout();
   void read_table();
   void list_chunks();
+  void read(const ChunkPlace& chunk, ChunkRecords& records, bool tells_damage) const;
   [[nodiscard]] std::optional<std::uint64_t> sequence_by_record(std::uint64_t place) const;
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t place) const;
 
