@@ -203,6 +203,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   bool queue_armed_ = false;  // or its event has come and was not taken
   bool helper_armed_ = false;
   bool poked_ = false;
+  bool said_goodbye_ = false;  // connections that open from now on hear it first
   std::atomic<bool> sleeps_short_{false};
   Peer parted_{-1};  // one that has said goodbye and gone
   std::uint64_t parted_deadline_ = never;

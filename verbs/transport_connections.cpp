@@ -95,6 +95,7 @@ void VerbsTransport::greet(Peer peer, Descriptor socket) {
     return lose(met, std::string("this process cannot connect to it: ") + error.what());
   }
   say(met, Greeting::Step::hello);
+  if (said_goodbye_) say(met, Greeting::Step::goodbye);
 }
 
 void VerbsTransport::say(Endpoint& endpoint, Greeting::Step step) {
@@ -225,6 +226,7 @@ void VerbsTransport::vanish(Peer peer, const std::string& cause) {
 }
 
 void VerbsTransport::say_goodbye() {
+  said_goodbye_ = true;
   for (const auto& endpoint : endpoints_) {
     if (endpoint && endpoint->state > Endpoint::State::calling && endpoint->state != Endpoint::State::failed)
       say(*endpoint, Greeting::Step::goodbye);

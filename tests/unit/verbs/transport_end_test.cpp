@@ -53,6 +53,15 @@ TEST_F(verbs_end, a_goodbye_counts_though_the_queue_pair_is_the_first_to_tell) {
   host(0).deregister(here);
 }
 
+TEST_F(verbs_end, a_connection_that_opens_after_a_goodbye_hears_it_too) {
+  hosts = std::make_unique<VerbsHosts>(2);
+  host(1).say_goodbye();
+  connect();
+  hosts->transports[1].reset();
+  watch_for_a_while();
+  EXPECT_EQ(host(0).vanished(), Peer{-1});
+}
+
 TEST_F(verbs_end, who_says_goodbye_and_stays_is_heard_on) {
   host(1).say_goodbye();
   watch_for_a_while();
