@@ -231,7 +231,7 @@ std::size_t Engine::State::announce(const Request& send, MessageHeader header, c
   const bool brings_bytes = send.peer != self && (by_chunks || transport->streams_directly(send.peer)) &&
                             outgoing[static_cast<std::size_t>(send.peer)].empty();
   const std::size_t most = by_chunks ? std::min(send.bytes, config.rdrp_chunk) : send.bytes;
-  const std::size_t first = brings_bytes ? std::min(most, transport->max_payload() - sizeof rts) : 0;
+  const std::size_t first = brings_bytes ? std::min(most, transport->max_payload(send.peer) - sizeof rts) : 0;
   header.payload_bytes = static_cast<std::uint32_t>(sizeof rts + first);
   const auto prefix = std::as_bytes(std::span(&rts, 1));
   if (first != 0 && !send.has_gaps() && send_directly(send.peer, header, prefix, send.data, first)) return header.payload_bytes;

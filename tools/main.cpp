@@ -17,6 +17,7 @@
 #include "tools/reference.hpp"
 #include "tools/report/report.hpp"
 #include "tools/run.hpp"
+#include "tools/timeline/timeline.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ std::vector<std::unique_ptr<sluice::Subcommand>> make_subcommands(CLI::App& app,
   made.push_back(std::make_unique<sluice::ReportCommand>(app));
   made.push_back(std::make_unique<sluice::DiffCommand>(app));
   made.push_back(std::make_unique<sluice::ExportCommand>(app));
+  made.push_back(std::make_unique<sluice::TimelineCommand>(app));
   made.push_back(std::make_unique<sluice::CompletionCommand>(app));
   made.push_back(std::make_unique<sluice::ManualOptionsCommand>(app));
   return made;

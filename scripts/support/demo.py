@@ -71,18 +71,23 @@ def summary(sluice, ranks):
 
 
 def report(ranks):
-    """Where a run waited, from its trace; the report is kept beside the trace."""
+    """Where a run waited, from its trace; the report and a page to look at are kept beside the trace."""
     directory = builds.BUILD / "demo" / f"trace-{ranks}"
     shutil.rmtree(directory, ignore_errors=True)
     directory.parent.mkdir(exist_ok=True)
     command = builds.BUILD / "tools" / "sluice"
     job([command, "run", "--trace", directory, "--", *pes()], ranks)
-    result = subprocess.run([command, "report", directory], capture_output=True, text=True, check=False, timeout=JOB_SECONDS)
+    text, page = directory / "report.txt", directory / "timeline.html"
+    text.write_text(told_by([command, "report", directory]))
+    told_by([command, "timeline", directory, "--output", page])
+    return directory, text, page
+
+
+def told_by(command):
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=JOB_SECONDS)
     if result.returncode != 0:
-        raise Differs(f"sluice report failed: {result.stderr}")
-    path = directory / "report.txt"
-    path.write_text(result.stdout)
-    return directory, path
+        raise Differs(f"sluice {command[1]} failed: {result.stderr}")
+    return result.stdout
 
 
 def main():
@@ -91,14 +96,14 @@ def main():
         print("== building", flush=True)
         builds.build(builds.BUILD, BUILD_SECONDS, TARGETS)
         shown = [compare(ranks) for ranks in (2, 4)]
-        trace, text = report(4)
+        trace, text, page = report(4)
     except (builds.BuildFailed, Differs) as error:
         sys.exit(f"demo failed: {error}")
     finally:
         kill_descendants()
     print("\n== where such a run waits: `sluice report`\n" + text.read_text())
     print("\n== shown: the same program, unchanged, with the same result bit for bit\n   " + "\n   ".join(shown))
-    print(f"   trace: {trace} (sluice dump prints its records)\n   report: {text}")
+    print(f"   trace: {trace} (sluice dump prints its records)\n   report: {text}\n   timeline: {page} (for any browser)")
 
 
 main()

@@ -92,14 +92,18 @@ void SliceStore::take(const TraceFile& file, const trace::Record& record) {
   // Both ends by the clock's points, so that what lay within something else still does.
   Slice slice{file.on_clock_of_rank_0(record.time_ns - std::min(duration, record.time_ns)),
               file.on_clock_of_rank_0(record.time_ns), record};
-  while (!open_.empty() && open_.back().begin_ns >= slice.end_ns) close_last();
   slice.end_ns = std::min(slice.end_ns, earliest_ns_);
-  if (!open_.empty()) {
-    const Slice& around = open_.back();
-    if (is_same_wait(around, slice)) return;
-    slice.end_ns = std::min(slice.end_ns, around.end_ns);
-    slice.begin_ns = std::max(slice.begin_ns, around.begin_ns);
+  // What begins after this one is apart from it, or is made to be.
+  while (!open_.empty() && (open_.back().begin_ns >= slice.end_ns || open_.back().begin_ns > slice.begin_ns)) {
+    Slice& later = open_.back();
+    later.begin_ns = std::min(std::max(later.begin_ns, slice.end_ns), later.end_ns);
+    close_last();
   }
+  if (!open_.empty()) {
+    if (is_same_wait(open_.back(), slice)) return;
+    slice.end_ns = std::min(slice.end_ns, open_.back().end_ns);
+  }
+  slice.end_ns = std::min(slice.end_ns, earliest_ns_);
   slice.begin_ns = std::min(slice.begin_ns, slice.end_ns);
   open_.push_back(slice);
 }

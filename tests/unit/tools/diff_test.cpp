@@ -198,6 +198,7 @@ TEST_F(Diff, damage_of_either_trace_is_told_by_its_name) {
 
   EXPECT_EQ(result.status, 3);
   EXPECT_TRUE(contains(result.output, "sluice diff: " + after + ": rank-000000.trace: offset ")) << result.output;
+  EXPECT_EQ(shell("$sluice diff " + after + " " + before_directory_.path().string()).status, 3);
   EXPECT_EQ(shell("$sluice diff " + after + " /nowhere").status, 1);
 }
 

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/tools/shell.hpp"
 #include "tests/unit/tools/trace_maker.hpp"
+#include "tools/export/slices.hpp"
 
 namespace sluice {
 namespace {
@@ -120,6 +123,7 @@ TEST_F(Export, ranks_without_a_file_are_named_all_the_same) {
   const Result result = run("--format otf2 -o " + out("archive") + "; otf2-print -G " + out("archive/traces.otf2"));
 
   EXPECT_TRUE(contains(result.output, "rank 1")) << result.output;
+  EXPECT_EQ(shell("otf2-print -Werror --silent " + out("archive/traces.otf2")).status, 0);
   EXPECT_EQ(run("--format perfetto | grep -c '\"ph\":\"s\"'").output, "0\n");
 }
 
@@ -185,6 +189,35 @@ TEST_F(Export, former_file_is_replaced_only_by_a_whole_one) {
 
   EXPECT_EQ(run("--format csv -o " + out("t.csv")).status, 0);
   EXPECT_TRUE(contains(shell("head -1 " + out("t.csv")).output, "time_ns,rank,thread,event"));
+}
+
+TEST(slice_store, slices_come_by_their_begins_each_within_or_apart) {
+  const auto of_us = [](double duration) { return static_cast<std::uint64_t>(duration * 1000); };
+  TraceMaker maker;
+  maker.add(Kind::sleep, 20, {.duration_ns = of_us(10)});
+  maker.add(Kind::wait, 40, {.duration_ns = of_us(35), .extra = 1});
+  maker.add(Kind::wait, 41, {.duration_ns = of_us(36), .extra = 1});  // the same wait, for another operation
+  maker.add(Kind::call, 50, {.duration_ns = of_us(50)});
+  maker.add(Kind::fault, 70, {.duration_ns = of_us(30)});  // overlaps the call
+  maker.add(Kind::sleep, 70, {});
+  const TraceDirectory directory;
+  maker.write(directory.file(0));
+  DamageLog damage;
+  const TraceFile file(directory.file(0), damage);
+  Progress progress("test", 1);
+  SliceStore store(directory.path(), progress);
+
+  SliceLane lane = store.add(file, file.chunks());
+
+  std::vector<std::tuple<Kind, double, double>> found;
+  const auto us_of = [](std::int64_t ns) { return static_cast<double>(ns - std::int64_t{TraceMaker::start_ns}) / 1000; };
+  for (; lane.front(); lane.pop()) {
+    const Slice& slice = *lane.front();
+    found.emplace_back(static_cast<Kind>(slice.record.kind), us_of(slice.begin_ns), us_of(slice.end_ns));
+  }
+  EXPECT_EQ(found,
+            (std::vector<std::tuple<Kind, double, double>>{
+                {Kind::call, 0, 50}, {Kind::wait, 5, 41}, {Kind::sleep, 10, 20}, {Kind::fault, 50, 70}, {Kind::sleep, 70, 70}}));
 }
 
 TEST(trace_events, what_breaks_their_rules_is_found) {

@@ -1,0 +1,68 @@
+#include "tools/timeline/collector.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "tools/progress.hpp"
+
+namespace sluice::timeline {
+
+namespace {
+
+/// About all ranks together: some 300 bytes each.
+constexpr std::size_t most_operations = std::size_t{1} << 17;
+constexpr std::size_t fewest_operations_of_a_rank = 1024;
+
+}  // namespace
+
+Collector::Collector(std::vector<const TraceFile*> files, std::size_t most, Window window)
+    : files_(std::move(files)), window_(window), lanes_(files_), slices_(most), arrows_(most), density_(lanes_.all().size()) {}
+
+void Collector::read(const Trace& trace, const std::string& name) {
+  std::map<const TraceFile*, std::unique_ptr<RankLanes>> ranks;
+  std::size_t chunks = 0;
+  const std::size_t operations = std::max(most_operations / files_.size(), fewest_operations_of_a_rank);
+  for (std::size_t number = 0; number < files_.size(); ++number) {
+    const TraceFile& file = *files_[number];
+    ranks[&file] = std::make_unique<RankLanes>(file, number, lanes_, trace.start_ns(), operations, *this);
+    chunks += file.chunks().size();
+  }
+  Progress progress(name, chunks * trace::records_per_chunk);
+  TraceStream stream(files_);
+  for (Event event; stream.next(event);) {
+    progress.advance();
+    last_ns_ = std::max(last_ns_, event.end_ns - trace.start_ns());
+    ranks.at(event.file)->add(event);
+  }
+  for (const auto& [file, rank] : ranks) rank->finish(last_ns_);
+}
+
+void Collector::add(const Slice& slice) {
+  if (!window_.has(slice.begin_ns, slice.begin_ns + static_cast<std::int64_t>(slice.duration_ns))) return;
+  slices_.add(slice, [this](const Slice& short_one) { density_.add(short_one); });
+}
+
+void Collector::add(const std::optional<Arrow>& arrow) {
+  if (!arrow || !window_.has(arrow->sent_ns, std::max(arrow->sent_ns, arrow->complete_ns))) return;
+  arrows_.add(*arrow, [](const Arrow&) {});
+}
+
+Content Collector::content(const Trace& trace) {
+  Content content;
+  content.trace = &trace;
+  content.files = files_;
+  content.lanes = &lanes_;
+  content.slices = std::move(slices_.finish([this](const Slice& short_one) { density_.add(short_one); }));
+  content.arrows = std::move(arrows_.finish([](const Arrow&) {}));
+  content.slice_counts = {slices_.left_out(), slices_.longest_left_out_ns()};
+  content.arrow_counts = {arrows_.left_out(), arrows_.longest_left_out_ns()};
+  content.one_ended = pairs_.unpaired();
+  content.density = &density_;
+  content.from_ns = std::max<std::int64_t>(window_.from_ns, 0);
+  content.to_ns = std::max(std::min(window_.to_ns, last_ns_), content.from_ns + 1);
+  return content;
+}
+
+}  // namespace sluice::timeline
