@@ -270,12 +270,9 @@ std::string for_a_script(const json& page) {
 
 }  // namespace
 
-bool write_page(std::FILE* file, Content& content) {
+void write_page(OutputFile& file, Content& content) {
   const std::string data = for_a_script(as_json(content));
-  for (const std::string_view part : {page_before_data, std::string_view(data), page_after_data}) {
-    if (std::fwrite(part.data(), 1, part.size(), file) != part.size()) return false;
-  }
-  return true;
+  for (const std::string_view part : {page_before_data, std::string_view(data), page_after_data}) file.buffer().append(part);
 }
 
 }  // namespace sluice::timeline

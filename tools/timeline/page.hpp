@@ -5,10 +5,10 @@
 // shown as text, numbers are in base64.
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
+#include "tools/export/output_file.hpp"
 #include "tools/timeline/density.hpp"
 #include "tools/timeline/pieces.hpp"
 
@@ -35,7 +35,7 @@ struct Content {
   std::string name;  // of the trace
 };
 
-/// Sorts slices and messages on its way. False when it could not be written (errno).
-bool write_page(std::FILE* file, Content& content);
+/// Sorts slices and messages on its way. Throws as OutputFile does.
+void write_page(OutputFile& file, Content& content);
 
 }  // namespace sluice::timeline

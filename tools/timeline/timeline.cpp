@@ -4,41 +4,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 #include <stdexcept>
 
+#include "tools/export/output_file.hpp"
 #include "tools/timeline/collector.hpp"
+#include "tools/timeline/page.hpp"
 
 namespace sluice {
 
 namespace {
 
-struct Close {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 std::int64_t nanoseconds(double seconds) {
   constexpr double ns_in_a_second = 1e9;
   constexpr double most = 9e18;
   return static_cast<std::int64_t>(std::clamp(seconds * ns_in_a_second, -most, most));
-}
-
-/// Under another name until it is whole: nobody sees half of it.
-void write(const std::string& path, timeline::Content& content) {
-  const std::string unfinished = path + ".part";
-  const auto fail = [&](int error) {
-    std::remove(unfinished.c_str());
-    throw std::runtime_error(path + ": " + std::strerror(error));
-  };
-  std::unique_ptr<std::FILE, Close> file(std::fopen(unfinished.c_str(), "w"));
-  if (!file) throw std::runtime_error(path + ": " + std::strerror(errno));
-  if (!timeline::write_page(file.get(), content)) fail(errno);
-  if (std::fclose(file.release()) != 0 || std::rename(unfinished.c_str(), path.c_str()) != 0) fail(errno);
 }
 
 }  // namespace
@@ -71,11 +52,13 @@ std::vector<const TraceFile*> TimelineCommand::wanted_files(const Trace& trace) 
 int TimelineCommand::execute() {
   const auto trace = open();
   if (!(from_s_ < to_s_)) throw std::runtime_error(fmt::format("--to {}: it must be later than --from", to_s_));
+  OutputFile page(output_);  // before what takes long: it may fail
   timeline::Collector collector(wanted_files(*trace), most_, {nanoseconds(from_s_), nanoseconds(to_s_)});
   collector.read(*trace, "sluice timeline");
   timeline::Content content = collector.content(*trace);
   content.name = std::filesystem::path(path()).lexically_normal().string();
-  write(output_, content);
+  timeline::write_page(page, content);
+  page.finish();
   fmt::print("{}: {} lanes, {} slices, {} messages", output_, content.lanes->all().size(), content.slices.size(),
              content.arrows.size());
   if (content.slice_counts.left_out + content.arrow_counts.left_out > 0)
