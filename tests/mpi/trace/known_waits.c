@@ -1,9 +1,12 @@
 /* Waits of known causes, for two ranks: `sluice report` must find each, as long as it was and for the right reason. What the
- * ranks measured themselves is printed at the end, since output would complete what was released: MEASURED case calls afterwards
- * entered   rank 0: time in its calls, time that it was kept waiting later, sum of the moments at which it began to receive
- *   PARTNER case sent done                   rank 1: sums of the moments at which it began to send, and at which its send
- * returned
- */
+ * ranks measured themselves is printed at the end, since output would complete what was released:
+ *
+ * MEASURED case calls afterwards entered: by rank 0, time in its calls, time that it was kept waiting later, sum of the moments
+ * at which it began to receive
+ *
+ * PARTNER case sent done: by rank 1, sums of the moments at which it began to send, and at which its send returned
+ *
+ * LOG rank send peer tag bytes: each message, in the order of the calls */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +17,7 @@
 enum { turns = 3, late_us = 30000, small = 4096, large = 1 << 20 };
 
 static int rank;
-static long long in_calls, afterwards, entered, sent, done;
+static long long in_calls, afterwards, entered, entered_now, sent, done;
 static char output[1 << 16];
 static size_t used;
 static volatile long long sink;
@@ -31,6 +34,8 @@ static void compute(long long us) {
 
 #define SAY(...) (used += (size_t)snprintf(output + used, sizeof output - used, __VA_ARGS__))
 
+static void log_send(int tag, int bytes) { SAY("LOG %d send %d %d %d\n", rank, 1 - rank, tag, bytes); }
+
 #define TIMED(counter, statement)               \
   do {                                          \
     const long long begin_##counter = now_ns(); \
@@ -40,7 +45,7 @@ static void compute(long long us) {
 #define RECEIVE(buffer, bytes, tag)                                                                \
   do {                                                                                             \
     say_go();                                                                                      \
-    entered += now_ns();                                                                           \
+    entered += entered_now = now_ns();                                                             \
     TIMED(in_calls, MPI_Recv(buffer, bytes, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE)); \
   } while (0)
 
@@ -48,6 +53,7 @@ static void compute(long long us) {
 enum { go = 99 };
 static volatile int gone;
 static __attribute__((noinline)) void say_go(void) {
+  log_send(go, 0);
   MPI_Send(NULL, 0, MPI_BYTE, 1, go, MPI_COMM_WORLD);
   gone++; /* or the call would be a jump, and of this function's caller */
 }
@@ -58,6 +64,7 @@ static void be_late(void) {
 
 static void send_late(char* buffer, int bytes, int tag) {
   be_late();
+  log_send(tag, bytes);
   sent += now_ns();
   MPI_Send(buffer, bytes, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
   done += now_ns();
@@ -71,6 +78,7 @@ static void late_sender(char* buffer) {
 static void late_receiver(char* buffer) {
   if (rank == 0) {
     say_go();
+    log_send(2, small);
     entered += now_ns();
     TIMED(in_calls, MPI_Ssend(buffer, small, MPI_BYTE, 1, 2, MPI_COMM_WORLD));
   } else {
@@ -118,6 +126,9 @@ static void held_send(char* buffer) {
     return;
   }
   RECEIVE(buffer, large, 6);
+  log_send(7, sizeof word);
+  /* It is held from here on. */
+  entered += now_ns() - entered_now;
   MPI_Send(word, sizeof word, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
   compute(2 * late_us);
 }
