@@ -26,7 +26,9 @@ class MixedTransport final : public Transport {
   /// Both outlive it. `is_near`: by peer, whether `near` reaches it.
   MixedTransport(ShmemTransport& near, FarTransport& far, std::vector<bool> is_near);
 
-  [[nodiscard]] std::size_t max_payload() const override { return std::min(near_.max_payload(), far_.max_payload()); }
+  [[nodiscard]] std::size_t max_payload(Peer peer) const override {
+    return is_near(peer) ? near_.max_payload(peer) : far_.max_payload(peer);
+  }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
   [[nodiscard]] bool streams_directly(Peer peer) const override { return !is_near(peer) && far_.streams_directly(peer); }

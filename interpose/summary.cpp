@@ -104,6 +104,9 @@ void add_verbs(std::vector<Row>& rows, const VerbsTransport::Statistics& verbs) 
   rows.push_back({"bytes sent over verbs", verbs.bytes_sent, Row::Unit::bytes});
   rows.push_back({"  messages that only granted credits", verbs.credit_messages});
   rows.push_back({"  waits for a credit", verbs.waits_for_credit});
+  rows.push_back({"  of these written into rings", verbs.ring_messages_sent});
+  rows.push_back({"  rings opened", verbs.rings_opened, Row::Unit::count, true});
+  rows.push_back({"  rings closed, to sleep or for another peer", verbs.rings_closed, Row::Unit::count, true});
   rows.push_back({"RDMA writes", verbs.writes});
   rows.push_back({"  bytes written", verbs.bytes_written, Row::Unit::bytes});
   rows.push_back({"RDMA reads", verbs.reads});

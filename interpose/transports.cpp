@@ -183,6 +183,7 @@ void Transports::make_far() {
                                           .introduction_seconds = timeout_seconds,
                                           .retry_seconds = static_cast<unsigned>(job_.config->verbs_timeout),
                                           .places_in_order = job_.config->verbs_ordered,
+                                          .rings = job_.config->verbs_rings,
                                           .hears_for_sleepers = uses_shmem_};
     VerbsTransport::Job job{std::move(verbs_addresses_), std::move(endpoints_), on_this_host_};
     verbs_ = std::make_unique<VerbsTransport>(options, std::move(verbs_queues_), std::move(listener_), std::move(job));

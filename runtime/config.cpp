@@ -45,6 +45,7 @@ constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
 constexpr std::size_t most_rdrp_outstanding = 64;
 constexpr std::size_t most_rtr_wait = 1'000'000;
 constexpr std::size_t longest_verbs_timeout = 60;
+constexpr std::size_t most_verbs_rings = 256;
 constexpr std::size_t largest_gid_index = 255;
 constexpr std::size_t least_trace_limit = std::size_t{1} << 20;
 constexpr std::size_t most_trace_limit = std::size_t{64} << 30;
@@ -222,6 +223,12 @@ std::vector<ConfigVariable> make_table() {
              {"SLUICE_VERBS_ORDERED", "0 or 1", "1",
               "Whether the adapter places the bytes of a transfer in the order of their addresses, so that the last one may be "
               "polled. 0: only its completion entry says that a transfer is complete."}),
+      number(
+          &Config::verbs_rings, {0, most_verbs_rings},
+          {"SLUICE_VERBS_RINGS", "a number up to 256", "8",
+           "To how many peers, at most, this process gives a ring into which they write their small messages by RDMA: those that "
+           "send it most. A ring is 258K of locked memory; all of them take no more than an eighth of what the process may lock. "
+           "With 0 or with SLUICE_VERBS_ORDERED=0 small messages are sent."}),
       free_text(&Config::trace,
                 {"SLUICE_TRACE", "a directory, made if it is missing", "",
                  "Where every rank writes a trace of what its messages and waits were, for `sluice report` and the like "

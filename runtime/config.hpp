@@ -55,6 +55,7 @@ struct Config {
   std::string verbs_gid = "auto";                 // SLUICE_VERBS_GID=auto|<index>
   std::size_t verbs_timeout = 4;                  // SLUICE_VERBS_TIMEOUT=<seconds>
   bool verbs_ordered = true;                      // SLUICE_VERBS_ORDERED=0|1
+  std::size_t verbs_rings = 8;                    // SLUICE_VERBS_RINGS=<number of peers>
   std::string trace;                              // SLUICE_TRACE=<directory>; empty: no trace is written
   std::size_t trace_limit = std::size_t{16} << 20;  // SLUICE_TRACE_LIMIT=<bytes, with K, M or G>
   TraceKeep trace_keep = TraceKeep::newest;         // SLUICE_TRACE_KEEP=oldest|newest

@@ -25,9 +25,10 @@ bool more_processes_than_processors(std::size_t processes) {
 std::vector<std::size_t> usable_eager_limits(const Engine::Parts& parts) {
   std::vector<std::size_t> limits(parts.job_size, parts.config.eager_limit);
   for (std::size_t peer = 0; parts.transport && peer < limits.size(); ++peer) {
-    if (Peer{static_cast<std::int32_t>(peer)} == parts.self) continue;
-    const std::size_t own = parts.transport->eager_limit(Peer{static_cast<std::int32_t>(peer)});
-    limits[peer] = std::min(own != 0 ? own : limits[peer], parts.transport->max_payload() - eager_trailer);
+    const Peer to{static_cast<std::int32_t>(peer)};
+    if (to == parts.self) continue;
+    const std::size_t own = parts.transport->eager_limit(to);
+    limits[peer] = std::min(own != 0 ? own : limits[peer], parts.transport->max_payload(to) - eager_trailer);
   }
   return limits;
 }

@@ -107,9 +107,13 @@ void Engine::State::conclude_put(Request& receive, std::size_t bytes, bool seen)
   if (bytes < receive.bytes) restore_last_byte(receive);
   receive.context->unpost(&receive);
   receive.matched = true;
-  receive.message_bytes = receive.limit = receive.stop = receive.offset = bytes;
-  if (trace::on()) [[unlikely]]
+  receive.message_bytes = receive.limit = receive.stop = bytes;
+  if (trace::on()) [[unlikely]] {
     trace::matched_put(receive, receive.announcement);
+    const bool is_put = receive.rdma->protocol->kind() == Rendezvous::put;
+    note_choice(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::asked_for);
+  }
+  receive.offset = bytes;
   note_match(receive);
   finish(&receive);
 }

@@ -1,9 +1,10 @@
 // Messages that the adapter moves: what the protocols of rdma_protocol.hpp have in common. States and messages are described
 // there.
 //
-// Memory. A buffer that is an alias block is registered at its alias, so that its pages may come under guard while data arrives,
-// and any other at the application's own address. Such a buffer is not released early (an adapter that writes cannot be told to
-// take another address), and its pages do not become blocks meanwhile (RegistrationWatcher::pins).
+// Memory. A buffer that is an alias block (with its second use it becomes one, see BufferHistory) is registered at its alias, so
+// that its pages may come under guard while data arrives, and any other at the application's own address. Such a buffer is not
+// released early (an adapter that writes cannot be told to take another address), and its pages do not become blocks meanwhile
+// (RegistrationWatcher::pins).
 //
 // Room. A queue that is full takes nothing more for that peer until on_room; the requests that have something to post wait in
 // `posting`, in the order in which they began.
@@ -29,7 +30,7 @@ constexpr std::size_t chunks_in_one_read = 2;
 bool Engine::State::register_buffer(Request& request, std::size_t bytes, Rdma& adapter) {
   if (request.rdma) return true;
   const ByteRange range = ByteRange::of(request.data, bytes);
-  const bool in_block = request.released || in_alias_block(range);
+  const bool in_block = request.released || in_alias_block(range, BufferHistory::uses_to_stay_registered);
   std::byte* const address = in_block ? arena->alias(range.begin) : unguarded_address(request.data, bytes);
   RegisteredMemory memory;
   if (address) {
@@ -69,7 +70,11 @@ void Engine::State::offer_rdma(Request& send, MessageHeader& header, ReadyToSend
   if (!adapter || send.has_gaps() || send.owned) return;
   send.offers_rdma = true;
   header.flags |= flag_rdma;
-  if (config.rendezvous == Rendezvous::rput || !register_buffer(send, send.bytes, *adapter)) return;
+  const bool announces_memory = config.rendezvous != Rendezvous::rput && register_buffer(send, send.bytes, *adapter);
+  // May be read, by either adapter, while the application's pages are protected.
+  send.offered = announces_memory ? send.rdma->in_block
+                                  : config.send_release && in_alias_block(send.range(), BufferHistory::uses_to_stay_registered);
+  if (!announces_memory) return;
   header.flags |= flag_registered;
   const RemoteMemory here = send.rdma->memory.remote();
   rts.sender_address = here.address;
@@ -130,9 +135,9 @@ bool Engine::State::begin_rdma(Request& receive) {
   transfer.remote = {receive.remote_address, receive.announced_key};
   transfer.protocol = &choose_protocol(receive, *adapter);
   ++statistics.rdma[static_cast<std::size_t>(transfer.protocol->kind())];
-  transfer.protocol->begin(*this, receive);
   if (trace::on()) [[unlikely]]
     note_rdma_choice(receive);
+  transfer.protocol->begin(*this, receive);
   return true;
 }
 

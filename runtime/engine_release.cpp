@@ -176,6 +176,8 @@ bool Engine::State::awaits_announced(std::span<Request* const> requests, std::ui
   for (Request* receive : requests) {
     if (!receive || !receive->announced) continue;
     any = true;
+    if (trace::on()) [[unlikely]]
+      trace::not_released(*receive, Fallback::announced, waited_ns);
     if (waited_ns >= config.rtr_wait * std::uint64_t{1000}) withdraw(*receive);
   }
   if (any) statistics.count(Fallback::announced);

@@ -197,9 +197,9 @@ void Engine::State::send_in_turn(Request* send) {
       header.flags |= flag_contiguous;
       rts.sender_address = reinterpret_cast<std::uint64_t>(address);
     }
-    announce(*send, header, rts);
+    const std::size_t payload_bytes = announce(*send, header, rts);
     send->expects = Request::Expects::clearance;
-    note_departure(*send, MessageKind::rts, sizeof rts);
+    note_departure(*send, MessageKind::rts, payload_bytes);
     return;
   }
   auto& queue = outgoing[static_cast<std::size_t>(send->peer)];
@@ -226,20 +226,24 @@ void Engine::State::eager_sent(Request* send) {
   }
 }
 
-void Engine::State::announce(const Request& send, MessageHeader header, const ReadyToSend& rts) {
+std::size_t Engine::State::announce(const Request& send, MessageHeader header, const ReadyToSend& rts) {
   const bool by_chunks = (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
   const bool brings_bytes = send.peer != self && (by_chunks || transport->streams_directly(send.peer)) &&
                             outgoing[static_cast<std::size_t>(send.peer)].empty();
   const std::size_t most = by_chunks ? std::min(send.bytes, config.rdrp_chunk) : send.bytes;
-  const std::size_t first = brings_bytes ? std::min(most, transport->max_payload() - sizeof rts) : 0;
+  const std::size_t first = brings_bytes ? std::min(most, transport->max_payload(send.peer) - sizeof rts) : 0;
   header.payload_bytes = static_cast<std::uint32_t>(sizeof rts + first);
   const auto prefix = std::as_bytes(std::span(&rts, 1));
-  if (first != 0 && !send.has_gaps() && send_directly(send.peer, header, prefix, send.data, first)) return;
+  if (first != 0 && !send.has_gaps() && send_directly(send.peer, header, prefix, send.data, first)) return header.payload_bytes;
   std::byte* room = first != 0 ? reserve(send.peer, sizeof rts + first) : nullptr;
-  if (!room) return send_or_queue(send.peer, header, prefix);
+  if (!room) {
+    send_or_queue(send.peer, header, prefix);
+    return sizeof rts;
+  }
   std::memcpy(room, &rts, sizeof rts);
   pack(send, {room + sizeof rts, first});
   commit(send.peer, header);
+  return header.payload_bytes;
 }
 
 void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload) {

@@ -56,7 +56,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   }
   bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
                      std::size_t bytes);
-  void announce(const Request& send, MessageHeader header, const ReadyToSend& rts);
+  /// Bytes of payload that left: the announcement, and the first bytes of the message where they may come along.
+  std::size_t announce(const Request& send, MessageHeader header, const ReadyToSend& rts);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
   /// To the other side's request.
   void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {});
@@ -112,7 +113,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target) const;  // [lock not held]
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
-  [[nodiscard]] bool in_alias_block(ByteRange range);
+  [[nodiscard]] bool in_alias_block(ByteRange range, std::uint32_t uses_needed = BufferHistory::uses_to_earn_a_block);
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 

@@ -50,10 +50,12 @@ std::size_t Engine::State::pack_at(const Request& send, std::size_t offset, std:
   return target.size();
 }
 
-bool Engine::State::in_alias_block(ByteRange range) {
+bool Engine::State::in_alias_block(ByteRange range, std::uint32_t uses_needed) {
   if (!arena) return false;
   if (arena->is_live(range)) return true;
-  if (!history.use(range)) return false;
+  // An adapter uses it already: of messages that overlap in time, only the first counts, as no other can have the block.
+  if (registrations && registrations->pins(PageRange::covering(range))) return false;
+  if (!history.use(range, uses_needed)) return false;
   held_signals::hold();
   return migrate(range);
 }
@@ -157,7 +159,7 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
 }
 
 std::size_t Engine::State::push_copied(const Request& send, std::size_t most) {
-  const std::size_t room = send.peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload());
+  const std::size_t room = send.peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload(send.peer));
   const std::size_t bytes = std::min(room, most);
   std::byte* target = reserve(send.peer, bytes);
   if (!target) return 0;

@@ -27,6 +27,8 @@ struct Registration {
 struct RemoteMemory {
   std::uint64_t address = 0;
   std::uint32_t key = 0;
+
+  bool operator==(const RemoteMemory&) const = default;
 };
 
 class Rdma {

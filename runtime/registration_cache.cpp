@@ -5,10 +5,22 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/clock.hpp"
 #include "runtime/fatal.hpp"
 #include "runtime/memory_lock.hpp"
+#include "runtime/trace_events.hpp"
 
 namespace sluice {
+namespace {
+
+using trace::RegistrationEvent;
+
+void note(RegistrationEvent what, ByteRange pages) {
+  if (trace::on()) [[unlikely]]
+    trace::registered(what, pages);
+}
+
+}  // namespace
 
 RegistrationCache::~RegistrationCache() {
   while (evict_oldest() != 0) {
@@ -21,12 +33,14 @@ RegisteredMemory RegistrationCache::acquire(ByteRange bytes, Backing backing) {
   const bool first_user = entry == nullptr;
   if (entry) {
     ++statistics_.hits;
+    note(RegistrationEvent::hit, pages);
     if (entry->users == 0) leave_idle(entry);
   } else {
     ++statistics_.misses;
     entry = make(pages, backing);
     if (!entry) {
       ++statistics_.refusals;
+      note(RegistrationEvent::refused, pages);
       return {};
     }
   }
@@ -93,7 +107,10 @@ RegistrationCache::Entry* RegistrationCache::make(ByteRange pages, Backing backi
   if (!make_room(pages.size())) return nullptr;
   auto entry = std::make_unique<Entry>();
   entry->backing = backing;
+  const std::uint64_t started = trace::on() ? now_ns() : 0;
   if (!register_memory(pages, entry->registration)) return nullptr;
+  if (started != 0) [[unlikely]]
+    trace::registered(RegistrationEvent::made, pages, now_ns() - started);
   entry->registration.bytes = pages;
   index_.emplace(pages.begin, entry.get());
   if (backing == Backing::application) application_.push_back(entry.get());
@@ -123,6 +140,7 @@ bool RegistrationCache::register_memory(ByteRange pages, Registration& registrat
       return false;
     }
     ++statistics_.retries;
+    note(RegistrationEvent::retried, pages);
   }
   return true;
 }
@@ -130,10 +148,11 @@ bool RegistrationCache::register_memory(ByteRange pages, Registration& registrat
 std::size_t RegistrationCache::evict_oldest() {
   Entry* const oldest = idle_.first();
   if (!oldest) return 0;
-  const std::size_t bytes = oldest->registration.bytes.size();
+  const ByteRange pages = oldest->registration.bytes;
   retire(oldest);
   ++statistics_.evictions;
-  return bytes;
+  note(RegistrationEvent::evicted, pages);
+  return pages.size();
 }
 
 void RegistrationCache::deregister(Entry* entry) {
@@ -155,7 +174,10 @@ void RegistrationCache::report_refusal(std::size_t bytes, int error) {
 // --- what happens to the memory ---------------------------------------------------------------------------------------
 
 void RegistrationCache::note_freed(ByteRange alias) {
-  statistics_.invalidations += retire_overlapping(alias, [](ByteRange) { return true; });
+  statistics_.invalidations += retire_overlapping(alias, [](ByteRange old) {
+    note(RegistrationEvent::invalidated, old);
+    return true;
+  });
 }
 
 bool RegistrationCache::pins(PageRange pages) const {

@@ -212,10 +212,22 @@ void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds) 
       {.kind = small(Kind::migrate), .detail = result, .duration_ns = nanoseconds, .bytes = range.size(), .value = range.begin});
 }
 
+void ring(Peer peer, RingEvent what, std::uint64_t messages) {
+  write({.kind = small(Kind::ring), .detail = small(what), .value = messages, .peer = static_cast<std::int32_t>(peer)});
+}
+
 void fell_back(const Request& request, Fallback why) {
   Record record = about(Kind::fallback, request, peer);
   record.detail = small(why);
   write(record);
+}
+
+void registered(RegistrationEvent what, ByteRange pages, std::uint64_t nanoseconds) {
+  write({.kind = small(Kind::registration),
+         .detail = small(what),
+         .duration_ns = nanoseconds,
+         .bytes = pages.size(),
+         .value = pages.begin});
 }
 
 namespace {

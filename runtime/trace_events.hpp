@@ -56,6 +56,8 @@ struct ReleaseEnd {
 void release_ended(const Request& request, const ReleaseEnd& end);
 void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds);
 void fell_back(const Request& request, Fallback why);
+void ring(Peer peer, RingEvent what, std::uint64_t messages);
+void registered(RegistrationEvent what, ByteRange pages, std::uint64_t nanoseconds = 0);
 
 /// A call's wait for those of these requests that are still open. The lock is held when it begins and when it is over.
 class Wait {

@@ -42,6 +42,7 @@ enum class Kind : std::uint16_t {
   migrate,
   helper,
   sleep,
+  ring,
 };
 
 enum class CallClass : std::uint16_t { carried, host };
@@ -69,6 +70,7 @@ enum class Outcome : std::uint16_t { success, truncated, cancelled };
 enum class Held : std::uint16_t { send, transfer, acknowledgement };
 enum class SettleCause : std::uint16_t { host_call, operation, allocator, output, count, fork, finalize };
 enum class RegistrationEvent : std::uint16_t { hit, made, evicted, retried, refused, invalidated };
+enum class RingEvent : std::uint16_t { opened, closed, moved };
 
 // Sets of bits.
 inline constexpr std::uint16_t post_synchronous = 1, post_buffered = 2, post_blocking = 4, post_gaps = 8, post_at_once = 16;
@@ -160,6 +162,9 @@ inline constexpr std::array words{
     Word{"registration", 3, "tried again"},
     Word{"registration", 4, "refused"},
     Word{"registration", 5, "invalidated"},
+    Word{"ring", 0, "opened"},
+    Word{"ring", 1, "closed"},
+    Word{"ring", 2, "moved to another peer"},
     Word{"transporter", 0, "none"},
     Word{"transporter", 1, "self"},
     Word{"transporter", 2, "shmem"},
@@ -240,6 +245,9 @@ inline constexpr std::array kinds{
              "Memory was made an alias block, or could not be."},
     KindText{Kind::helper, "helper", "duration", "The helper thread was woken, worked for so long, and sleeps again."},
     KindText{Kind::sleep, "sleep", "duration", "A thread slept in a call."},
+    KindText{Kind::ring, "ring", "peer detail:what=ring value:messages",
+             "The ring into which the peer writes its small messages over verbs. messages: those that came by it since it was "
+             "opened, when it is closed."},
 };
 
 }  // namespace sluice::trace

@@ -58,8 +58,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Largest payload of one message to any peer, in bytes.
-  [[nodiscard]] virtual std::size_t max_payload() const = 0;
+  /// Largest payload of one message to this peer, in bytes.
+  [[nodiscard]] virtual std::size_t max_payload(Peer peer) const = 0;
 
   /// Room for a payload, to be filled before `commit`; nullptr when there is no room now (on_room follows).
   /// A reserve that succeeded is always followed by exactly one commit before any other call.

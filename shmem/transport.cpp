@@ -88,7 +88,7 @@ std::string ShmemTransport::refusals(Peer peer) const {
   return text;
 }
 
-std::size_t ShmemTransport::max_payload() const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
+std::size_t ShmemTransport::max_payload(Peer /*peer*/) const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
 
 /// Where processes share processors, a helper thread that is woken takes the processor from the application that it helps, and
 /// that application is most often back in a call a moment later. So the peer gets that moment, while this process polls on.

@@ -39,7 +39,7 @@ class ShmemTransport final : public Transport {
   [[nodiscard]] int helper_descriptor() const { return epoll_.get(); }
   bool take_helper_events(int limit_ms = 0);
 
-  [[nodiscard]] std::size_t max_payload() const override;
+  [[nodiscard]] std::size_t max_payload(Peer) const override;
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
   int poll(MessageSink& sink) override;

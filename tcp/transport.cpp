@@ -105,6 +105,7 @@ void TcpTransport::open(Peer peer, Descriptor socket) {
   ++connections_;
   if (look_again_ == never) look_again_ = now_ns() + Supervision::interval_ns(options_.timeout_seconds);
   opened.connection.flush();
+  if (said_goodbye_) opened.connection.say_goodbye();
   note_output(opened);
 }
 
@@ -146,6 +147,7 @@ void TcpTransport::bury_failed(MessageSink& sink) {
 }
 
 void TcpTransport::say_goodbye() {
+  said_goodbye_ = true;
   for (Line* line : open_) line->connection.say_goodbye();
 }
 

@@ -58,7 +58,7 @@ class TcpTransport final : public FarTransport {
   [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
   bool take_helper_events() override;
 
-  [[nodiscard]] std::size_t max_payload() const override { return Connection::most_payload; }
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return Connection::most_payload; }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
   [[nodiscard]] bool streams_directly(Peer) const override { return true; }
@@ -112,9 +112,10 @@ class TcpTransport final : public FarTransport {
   std::vector<bool> on_this_host_;
   std::vector<std::unique_ptr<Line>> lines_;  // by rank; none where nothing was ever said
   std::vector<Line*> open_;
-  std::vector<Line*> rooms_;  // lines whose peers must be told of room
-  std::size_t holding_ = 0;   // lines with staged output
-  bool failing_ = false;      // some line has an error that nobody has looked at
+  std::vector<Line*> rooms_;   // lines whose peers must be told of room
+  std::size_t holding_ = 0;    // lines with staged output
+  bool failing_ = false;       // some line has an error that nobody has looked at
+  bool said_goodbye_ = false;  // connections that open from now on hear it first
   std::uint64_t connections_ = 0;
   Peer parted_{-1};  // the first that said goodbye and is gone
   std::uint64_t parted_at_ = 0;

@@ -40,9 +40,9 @@ std::vector<std::unique_ptr<sluice::Subcommand>> make_subcommands(CLI::App& app,
   made.push_back(std::make_unique<sluice::CheckCommand>(app));
   made.push_back(std::make_unique<sluice::DumpCommand>(app));
   made.push_back(std::make_unique<sluice::ReportCommand>(app));
-  made.push_back(std::make_unique<sluice::TimelineCommand>(app));
   made.push_back(std::make_unique<sluice::DiffCommand>(app));
   made.push_back(std::make_unique<sluice::ExportCommand>(app));
+  made.push_back(std::make_unique<sluice::TimelineCommand>(app));
   made.push_back(std::make_unique<sluice::CompletionCommand>(app));
   made.push_back(std::make_unique<sluice::ManualOptionsCommand>(app));
   return made;

@@ -10,12 +10,14 @@ namespace {
 
 constexpr std::uint32_t address_magic = 0x41564c53;   // "SLVA"
 constexpr std::uint32_t greeting_magic = 0x47564c53;  // "SLVG"
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t version = 2;
 constexpr std::uint32_t most_24_bits = 0xffffff;
 constexpr std::uint8_t smallest_mtu = 1;  // IBV_MTU_256
 constexpr std::uint8_t largest_mtu = 5;   // IBV_MTU_4096
 /// A window is counted in 16 bits in front of each message.
 constexpr std::uint32_t largest_window = 0xffff;
+/// And the slots of a ring in 8.
+constexpr std::uint32_t most_ring_slots = 0xff;
 
 }  // namespace
 
@@ -71,6 +73,9 @@ Greeting::Wire Greeting::encode() const {
   wire::put<12>(record, packet_number);
   wire::put<16>(record, window);
   wire::put<20>(record, buffer_bytes);
+  wire::put<24>(record, ring_words.address);
+  wire::put<32>(record, ring_words.key);
+  wire::put<36>(record, ring_slots);
   return bytes;
 }
 
@@ -78,15 +83,19 @@ std::optional<Greeting> Greeting::decode(std::span<const std::byte, wire_bytes> 
   if (wire::get<0, std::uint32_t>(record) != greeting_magic || wire::get<4, std::uint16_t>(record) != version)
     return std::nullopt;
   const auto step = wire::get<6, std::uint8_t>(record);
-  if (step != static_cast<std::uint8_t>(Step::hello) && step != static_cast<std::uint8_t>(Step::ready)) return std::nullopt;
-  if (wire::get<7, std::uint8_t>(record) != 0 || wire::get<24, std::uint64_t>(record) != 0) return std::nullopt;
+  if (step < static_cast<std::uint8_t>(Step::hello) || step > static_cast<std::uint8_t>(Step::goodbye)) return std::nullopt;
+  if (wire::get<7, std::uint8_t>(record) != 0 || wire::get<40, std::uint64_t>(record) != 0) return std::nullopt;
   const Greeting greeting{.step = static_cast<Step>(step),
                           .queue_pair = wire::get<8, std::uint32_t>(record),
                           .packet_number = wire::get<12, std::uint32_t>(record),
                           .window = wire::get<16, std::uint32_t>(record),
-                          .buffer_bytes = wire::get<20, std::uint32_t>(record)};
+                          .buffer_bytes = wire::get<20, std::uint32_t>(record),
+                          .ring_words = {wire::get<24, std::uint64_t>(record), wire::get<32, std::uint32_t>(record)},
+                          .ring_slots = wire::get<36, std::uint32_t>(record)};
   if (greeting.queue_pair > most_24_bits || greeting.packet_number > most_24_bits) return std::nullopt;
   if (greeting.window == 0 || greeting.window > largest_window) return std::nullopt;
+  if (greeting.ring_slots > most_ring_slots || (greeting.ring_slots == 0) != (greeting.ring_words.address == 0))
+    return std::nullopt;
   return greeting;
 }
 

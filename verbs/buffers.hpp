@@ -2,7 +2,8 @@
 // either side.
 //
 //   byte  0  credits   2   Credits::grant
-//         2  what      2   1 a message, 2 credits alone (nothing follows byte 8)
+//         2  what      1   1 a message, 2 credits alone (nothing follows byte 8)
+//         3  ring      1   slots of the ring of the other direction (verbs/eager_ring.hpp), granted likewise
 //         4  sequence  4   messages of either kind on this connection so far
 //         8  header   32   tcp/frame.hpp: checked as a whole before anything of it is used
 //        40  payload
@@ -32,7 +33,7 @@ inline constexpr std::size_t bytes = 16512;
 inline constexpr std::size_t most_payload = bytes - overhead;
 static_assert(most_payload >= 16384 + sizeof(std::uint64_t));
 
-enum class What : std::uint16_t { message = 1, credits = 2 };
+enum class What : std::uint8_t { message = 1, credits = 2 };
 
 }  // namespace verbs_slot
 

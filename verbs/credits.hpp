@@ -5,9 +5,11 @@
 // consumed and posted again, it grants anew, in front of every message that it sends. When nothing flows back, it sends a credit
 // message as soon as it owes half a window.
 //
-// Credit messages need no credit, or they might wait for each other; the buffers beyond the window are theirs. Two are enough:
-// a grant that its receiver has not looked at yet is not used yet, so what is granted by credit messages that lie there unread
-// is never more than the window, and each grants at least half of it.
+// Slots of a ring (verbs/eager_ring.hpp) are counted in the same way, and granted beside the buffers.
+//
+// Credit messages need no credit, or they might wait for each other; the buffers beyond the window are theirs. Two are enough
+// for what is counted: a grant that its receiver has not looked at yet is not used yet, so what is granted by credit messages
+// that lie there unread is never more than the window, and each grants at least half of it. Two things are counted, hence four.
 //
 // Threading: engine lock.
 #pragma once
@@ -19,7 +21,7 @@ namespace sluice {
 
 class Credits {
  public:
-  static constexpr std::uint32_t credit_messages = 2;
+  static constexpr std::uint32_t credit_messages = 4;
   /// Receive buffers that a side posts for a window, which is at least 2 and even.
   [[nodiscard]] static constexpr std::uint32_t buffers(std::uint32_t window) { return window + credit_messages; }
 
@@ -39,7 +41,7 @@ class Credits {
   /// The buffer of a message of the peer's is posted again.
   void note_consumed() { ++owed_; }
   /// Nothing flows back, and the peer may soon have to wait.
-  [[nodiscard]] bool must_tell() const { return owed_ != 0 && owed_ >= own_window_ / credit_messages; }
+  [[nodiscard]] bool must_tell() const { return owed_ != 0 && owed_ >= own_window_ / 2; }
   /// What the next message to the peer grants.
   [[nodiscard]] std::uint16_t grant() { return static_cast<std::uint16_t>(std::exchange(owed_, 0)); }
 

@@ -125,12 +125,13 @@ VerbsDevice::VerbsDevice(const VerbsLibrary& library, std::string_view name, std
   description_ = describe(chosen, choice);
 }
 
-VerbsMemory::VerbsMemory(const VerbsDevice& device, std::size_t bytes) {
+VerbsMemory::VerbsMemory(const VerbsDevice& device, std::size_t bytes, Access access) {
   void* const start = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) throw_errno("mmap");
   mapping_ = Mapping(start, bytes);
   const VerbsLibrary& library = device.library();
-  registration_ = {library.reg_mr(device.domain(), start, bytes, IBV_ACCESS_LOCAL_WRITE), library.dereg_mr};
+  const int by_peers = access == Access::peers ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE : 0;
+  registration_ = {library.reg_mr(device.domain(), start, bytes, IBV_ACCESS_LOCAL_WRITE | by_peers), library.dereg_mr};
   if (!registration_) throw std::runtime_error(why_failed("ibv_reg_mr", library.error()));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/posix.hpp"
+#include "runtime/rdma.hpp"
 #include "verbs/address.hpp"
 #include "verbs/library.hpp"
 #include "verbs/port_choice.hpp"
@@ -55,14 +56,20 @@ class VerbsDevice {
   std::string description_;
 };
 
-/// Memory of this transport's own that the adapter may use. A shared mapping, so that fork leaves it where it is.
+/// Memory of this transport's own that the adapter may use, all 0 at first. A shared mapping, so that fork leaves it where it is.
 class VerbsMemory {
  public:
+  enum class Access : std::uint8_t { own, peers };
+
   VerbsMemory() = default;
-  VerbsMemory(const VerbsDevice& device, std::size_t bytes);
+  VerbsMemory(const VerbsDevice& device, std::size_t bytes, Access access = Access::own);
 
   [[nodiscard]] std::byte* start() const { return mapping_.start(); }
   [[nodiscard]] std::uint32_t local_key() const { return registration_->lkey; }
+  /// For peers, if they have access.
+  [[nodiscard]] RemoteMemory remote(const void* place) const {
+    return {reinterpret_cast<std::uint64_t>(place), registration_->rkey};
+  }
 
  private:
   Mapping mapping_;

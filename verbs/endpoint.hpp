@@ -6,14 +6,14 @@
 //   calling
 //   greeting   the peer's hello                proving: queue pair to RTR and RTS, ready sent
 //   proving    the peer's ready                open
-//   any        the socket ends, an error of    failed: the peer counts as vanished, unless this process leaves
-//              the queue pair, no way to it
+//   any        the socket ends, an error of    failed: the peer counts as vanished, unless this process leaves, or the peer
+//              the queue pair, no way to it            has said goodbye
 //
 // Nothing is sent before the peer's ready, so what is sent meets a queue pair that can take it. What a peer sends may arrive
 // while its ready still lies in the socket, and is taken.
 //
-// The socket stays: nothing is said on it any more, but its end tells at once that the peer has gone, which the adapter only
-// finds out when it has something to send.
+// The socket stays: nothing but a goodbye is said on it any more, but its end tells at once that the peer has gone, which the
+// adapter only finds out when it has something to send.
 #pragma once
 
 #include <array>
@@ -24,6 +24,7 @@
 #include "runtime/types.hpp"
 #include "verbs/address.hpp"
 #include "verbs/credits.hpp"
+#include "verbs/eager_ring.hpp"
 #include "verbs/queue_pair.hpp"
 #include "verbs/send_queue.hpp"
 
@@ -52,7 +53,20 @@ struct VerbsEndpoint {
   bool to_flush = false;  // in the transport's list
   bool to_grant = false;  // in the transport's list
 
+  // The fast path (verbs/eager_ring.hpp).
+  RingWords* words = nullptr;
+  RemoteMemory peer_words;  // address 0: the peer, or this process, has no rings
+  RingSender to_ring;
+  RingReceiver ring;
+  VerbsMemory* ring_memory = nullptr;
+  Credits ring_credits;
+  std::uint32_t small_sent = 0;  // messages by the other path that might have gone by the ring, since it was closed
+  std::uint32_t next_use = eager_ring::next_use;
+  std::uint32_t ring_uses = 0;  // since it was opened
+  std::uint64_t last_use = 0;   // of the ring: number of the small message
+
   Descriptor socket;
+  bool heard_goodbye = false;
   std::array<std::byte, Greeting::wire_bytes> heard{};
   std::size_t heard_bytes = 0;
 };

@@ -36,7 +36,8 @@ VerbsQueues::VerbsQueues(VerbsDevice device, std::size_t peers)
       channel_(device_.library().create_comp_channel(device_.context()), device_.library().destroy_comp_channel),
       completions_(nullptr, device_.library().destroy_cq),
       buffers_(device_, static_cast<std::uint32_t>(peers) * buffers_per_peer, buffers_per_peer),
-      slots_(device_, send_slots) {
+      slots_(device_, send_slots),
+      ring_words_(device_, peers * sizeof(RingWords), VerbsMemory::Access::peers) {
   const VerbsLibrary& library = device_.library();
   if (!channel_) throw std::runtime_error(why_failed("ibv_create_comp_channel", library.error()));
   const auto entries = static_cast<int>(peers * entries_per_peer);

@@ -25,8 +25,11 @@ namespace sluice {
 class SendQueue {
  public:
   static constexpr std::uint32_t depth = 64;
-  /// Requests that are kept back for credit messages, which must not wait for those that wait for them.
-  static constexpr std::uint32_t kept_back = 4;
+  /// Requests that are kept back for credit messages, which must not wait for those that wait for them, and for the two by
+  /// which a ring is closed.
+  static constexpr std::uint32_t kept_back = 6;
+  /// Of transfers that are the transport's own.
+  static constexpr std::uint64_t own_token = ~std::uint64_t{0};
   /// Sends carry this bit in their number, receive buffers do not.
   static constexpr std::uint64_t mark = std::uint64_t{1} << 63;
 
@@ -54,6 +57,7 @@ class SendQueue {
   }
   [[nodiscard]] bool has_room() const { return posted_ - completed_ < depth - kept_back; }
   [[nodiscard]] bool has_room_for_credits() const { return posted_ - completed_ < depth; }
+  [[nodiscard]] bool has_room_for_closing() const { return posted_ - completed_ + 2 <= depth; }
   [[nodiscard]] bool unflushed() const { return chained_ != 0; }
 
   /// There is room. 0, or the error number of a flush that became necessary.

@@ -46,21 +46,24 @@ std::byte* VerbsTransport::reserve(Peer to, std::size_t /*payload_bytes*/) {
 std::uint32_t VerbsTransport::begin_slot(Endpoint& endpoint, std::byte* slot, What what) {
   const Prefix prefix(slot, verbs_slot::prefix_bytes);
   wire::put<0>(prefix, endpoint.credits.grant());
-  wire::put<2>(prefix, static_cast<std::uint16_t>(what));
+  wire::put<2>(prefix, static_cast<std::uint8_t>(what));
+  wire::put<3>(prefix, static_cast<std::uint8_t>(endpoint.ring_credits.grant()));
   wire::put<4>(prefix, endpoint.sent++);
   return verbs_slot::prefix_bytes;
 }
 
 void VerbsTransport::commit(Peer to, const MessageHeader& header) {
   Endpoint& target = endpoint(to);
-  std::byte* const start = queues_->slots().at(reserved_);
-  const std::uint32_t before = begin_slot(target, start, What::message);
-  frame::encode(header, std::span<std::byte, frame::header_bytes>(start + before, frame::header_bytes));
-  const auto bytes = static_cast<std::uint32_t>(verbs_slot::overhead) + header.payload_bytes;
-  target.credits.note_sent();
   ++counts_.messages_sent;
   ++counts_.sent_of_kind[static_cast<std::size_t>(header.kind)];
   counts_.bytes_sent += header.payload_bytes;
+  std::byte* const start = queues_->slots().at(reserved_);
+  const bool by_ring = may_go_by_ring(header) && target.ring_credits.may_send() && target.to_ring.admits(target.sent);
+  const std::uint32_t before = begin_slot(target, start, What::message);
+  frame::encode(header, std::span<std::byte, frame::header_bytes>(start + before, frame::header_bytes));
+  const auto bytes = static_cast<std::uint32_t>(verbs_slot::overhead) + header.payload_bytes;
+  if (by_ring) return write_to_ring(target, start, bytes);
+  target.credits.note_sent();
   post(target, {.start = start,
                 .bytes = bytes,
                 .local_key = queues_->slots().local_key(),
@@ -99,7 +102,7 @@ void VerbsTransport::grant() {
   std::size_t left = 0;
   for (Endpoint* endpoint : to_grant_) {
     const bool live = endpoint->state == Endpoint::State::proving || endpoint->state == Endpoint::State::open;
-    const bool due = live && endpoint->credits.must_tell();
+    const bool due = live && (endpoint->credits.must_tell() || endpoint->ring_credits.must_tell());
     const bool possible =
         endpoint->state == Endpoint::State::open && endpoint->sends.has_room_for_credits() && queues_->slots().any();
     if (due && possible) grant_alone(*endpoint);
@@ -116,11 +119,16 @@ void VerbsTransport::post_receives() {
   for (Endpoint* endpoint : consumed_) {
     if (error != 0) lose(*endpoint, why_failed("ibv_post_srq_recv", error));
     endpoint->credits.note_consumed();
-    if (endpoint->to_grant || !endpoint->credits.must_tell()) continue;
-    endpoint->to_grant = true;
-    to_grant_.push_back(endpoint);
+    owe(*endpoint);
   }
   consumed_.clear();
+}
+
+/// The peer may soon have to be told what it is granted.
+void VerbsTransport::owe(Endpoint& endpoint) {
+  if (endpoint.to_grant || !(endpoint.credits.must_tell() || endpoint.ring_credits.must_tell())) return;
+  endpoint.to_grant = true;
+  to_grant_.push_back(&endpoint);
 }
 
 bool VerbsTransport::has_room(const Endpoint& endpoint) const {
@@ -156,7 +164,7 @@ bool VerbsTransport::fetch() const {
 }
 
 bool VerbsTransport::pending() const {
-  if (fetch()) return true;
+  if (rings_pending() || fetch()) return true;
   for (const Endpoint* endpoint : waiting_) {
     if (has_room(*endpoint)) return true;
   }
@@ -164,8 +172,8 @@ bool VerbsTransport::pending() const {
 }
 
 int VerbsTransport::poll(MessageSink& sink) {
-  int moved = 0;
   polling_ = true;
+  int moved = ringed_.empty() ? 0 : poll_rings(sink);
   if (fetch()) {
     while (next_ < fetched_) {
       const ibv_wc entry = entries_[static_cast<std::size_t>(next_++)];
@@ -196,12 +204,12 @@ void VerbsTransport::on_completion(const ibv_wc& entry, MessageSink& sink) {
   const std::string what = std::string("its connection failed: ") + device_.library().wc_status_str(entry.status);
   switch (entry.status) {
     case IBV_WC_RETRY_EXC_ERR:
-      return lose(endpoint, "it has not acknowledged anything for " + std::to_string(options_.retry_seconds) +
-                                " s, SLUICE_VERBS_TIMEOUT (" + device_.library().wc_status_str(entry.status) + ")");
+      return lose_queue_pair(endpoint, "it has not acknowledged anything for " + std::to_string(options_.retry_seconds) +
+                                           " s, SLUICE_VERBS_TIMEOUT (" + device_.library().wc_status_str(entry.status) + ")");
     case IBV_WC_WR_FLUSH_ERR:
-      return lose(endpoint, what + " (the queue pair was put into the error state)");
+      return lose_queue_pair(endpoint, what + " (the queue pair was put into the error state)");
     default:
-      return lose(endpoint, what + " (vendor code " + std::to_string(entry.vendor_err) + ")");
+      return lose_queue_pair(endpoint, what + " (vendor code " + std::to_string(entry.vendor_err) + ")");
   }
 }
 
@@ -209,42 +217,71 @@ void VerbsTransport::on_sent(Endpoint& endpoint, std::uint64_t number, MessageSi
   endpoint.sends.complete(number, [&](const SendQueue::Done& done) {
     if (done.slot != SendSlots::none) queues_->slots().give_back(done.slot);
     if (done.read) --endpoint.reads;
+    if (done.token == SendQueue::own_token) return on_begun_read(endpoint);
     if (done.token != 0) sink.on_transferred(done.token);
   });
 }
 
 void VerbsTransport::on_receive(Endpoint& endpoint, const ibv_wc& entry, MessageSink& sink) {
   const auto buffer = static_cast<std::uint32_t>(entry.wr_id);
-  const std::byte* const start = queues_->buffers().at(buffer);
-  const std::size_t bytes = entry.byte_len;
-  if (bytes < verbs_slot::prefix_bytes) return lose(endpoint, "it sent " + std::to_string(bytes) + " bytes, which is no message");
-  const SeenPrefix prefix(start, verbs_slot::prefix_bytes);
-  const auto what = wire::get<2, std::uint16_t>(prefix);
-  const auto granted = wire::get<0, std::uint16_t>(prefix);
-  if (wire::get<4, std::uint32_t>(prefix) != endpoint.received++) return lose(endpoint, "a message of it is missing");
+  const std::span<const std::byte> message(queues_->buffers().at(buffer), entry.byte_len);
+  if (message.size() < verbs_slot::prefix_bytes)
+    return lose(endpoint, "it sent " + std::to_string(message.size()) + " bytes, which is no message");
+  const SeenPrefix prefix(message.first<verbs_slot::prefix_bytes>());
+  const auto number = wire::get<4, std::uint32_t>(prefix);
+  while (number != endpoint.received && take_from_ring(endpoint, sink)) {
+  }
+  if (number != endpoint.received) return lose(endpoint, "a message of it is missing");
 
-  if (what == static_cast<std::uint16_t>(What::credits) && bytes == verbs_slot::prefix_bytes) {
+  if (wire::get<2, std::uint8_t>(prefix) == static_cast<std::uint8_t>(What::credits) &&
+      message.size() == verbs_slot::prefix_bytes) {
     // First the buffer, then what it grants: see verbs/credits.hpp.
+    endpoint.ring.note_received(++endpoint.received);
     queues_->buffers().repost(buffer);
     post_receives();
-    if (!endpoint.credits.accept(granted)) lose(endpoint, "it grants more messages than were sent to it");
+    accept_grants(endpoint, message);
     return;
   }
-  if (what != static_cast<std::uint16_t>(What::message) || bytes < verbs_slot::overhead) {
-    return lose(endpoint,
-                "it sent " + std::to_string(bytes) + " bytes of kind " + std::to_string(what) + ", which is no message");
-  }
-  const std::span<const std::byte, frame::header_bytes> header(start + verbs_slot::prefix_bytes, frame::header_bytes);
-  const frame::Decoded decoded = frame::decode(header, verbs_slot::most_payload);
-  if (!decoded.good()) return lose(endpoint, "what it sent is no message: " + frame::explain(header, verbs_slot::most_payload));
-  if (decoded.control != frame::Control::none || decoded.header.payload_bytes != bytes - verbs_slot::overhead) {
-    return lose(endpoint, "what it sent is no message: " + std::to_string(decoded.header.payload_bytes) +
-                              " bytes are announced, " + std::to_string(bytes - verbs_slot::overhead) + " came");
-  }
-  if (!endpoint.credits.accept(granted)) return lose(endpoint, "it grants more messages than were sent to it");
-  sink.on_message(endpoint.peer, decoded.header, {start + verbs_slot::overhead, decoded.header.payload_bytes});
+  if (!deliver(endpoint, message, Path::sent, sink)) return;
   consumed_.push_back(&endpoint);
   if (const int error = queues_->buffers().repost(buffer)) lose(endpoint, why_failed("ibv_post_srq_recv", error));
+}
+
+/// False: the peer does not keep count, and is lost.
+bool VerbsTransport::accept_grants(Endpoint& endpoint, std::span<const std::byte> message) {
+  const SeenPrefix prefix(message.first<verbs_slot::prefix_bytes>());
+  if (endpoint.credits.accept(wire::get<0, std::uint16_t>(prefix)) &&
+      endpoint.ring_credits.accept(wire::get<3, std::uint8_t>(prefix)))
+    return true;
+  lose(endpoint, "it grants more messages than were sent to it");
+  return false;
+}
+
+/// The next message, by whichever path it came. False: it is none, and the peer is lost.
+bool VerbsTransport::deliver(Endpoint& endpoint, std::span<const std::byte> message, Path path, MessageSink& sink) {
+  const auto no = [&](const std::string& why) {
+    lose(endpoint, "what it sent is no message: " + why);
+    return false;
+  };
+  const SeenPrefix prefix(message.first<verbs_slot::prefix_bytes>());
+  const auto what = wire::get<2, std::uint8_t>(prefix);
+  if (wire::get<4, std::uint32_t>(prefix) != endpoint.received) return no("it has two numbers");
+  if (what != static_cast<std::uint8_t>(What::message) || message.size() < verbs_slot::overhead) {
+    lose(endpoint,
+         "it sent " + std::to_string(message.size()) + " bytes of kind " + std::to_string(what) + ", which is no message");
+    return false;
+  }
+  const auto header = message.subspan<verbs_slot::prefix_bytes, frame::header_bytes>();
+  const frame::Decoded decoded = frame::decode(header, verbs_slot::most_payload);
+  if (!decoded.good()) return no(frame::explain(header, verbs_slot::most_payload));
+  const std::span<const std::byte> payload = message.subspan(verbs_slot::overhead);
+  if (decoded.control != frame::Control::none || decoded.header.payload_bytes != payload.size())
+    return no(std::to_string(decoded.header.payload_bytes) + " bytes are announced, " + std::to_string(payload.size()) + " came");
+  if (!accept_grants(endpoint, message)) return false;
+  endpoint.ring.note_received(++endpoint.received);
+  if (may_go_by_ring(decoded.header)) note_small(endpoint, path);
+  sink.on_message(endpoint.peer, decoded.header, payload);
+  return true;
 }
 
 }  // namespace sluice

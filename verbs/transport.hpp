@@ -17,7 +17,8 @@
 // pokes.
 //
 // Order: everything to one peer goes to its one queue pair, in the order of the calls. What is sent from within `poll` is
-// collected and posted at its end.
+// collected and posted at its end. Small messages take the fast path where there is one (verbs/eager_ring.hpp), which needs no
+// entry in the completion queue; both paths keep one order.
 //
 // Threading: as in runtime/transport.hpp; `attend` is the helper thread's. Nothing here enters the application's allocator.
 #pragma once
@@ -45,6 +46,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
     unsigned introduction_seconds = 30;  // SLUICE_TCP_TIMEOUT
     unsigned retry_seconds = 4;          // SLUICE_VERBS_TIMEOUT
     bool places_in_order = true;         // SLUICE_VERBS_ORDERED
+    std::size_t rings = 0;               // SLUICE_VERBS_RINGS
     bool hears_for_sleepers = false;
   };
   struct Statistics {
@@ -55,6 +57,10 @@ class VerbsTransport final : public FarTransport, public Rdma {
     std::uint64_t bytes_sent = 0;                             // payloads of these
     std::uint64_t credit_messages = 0;
     std::uint64_t waits_for_credit = 0;
+    std::uint64_t ring_messages_sent = 0;  // of messages_sent
+    std::uint64_t rings_opened = 0;
+    std::uint64_t rings_closed = 0;  // for a sleep, or for somebody else
+    std::uint64_t rings_moved = 0;
     std::uint64_t writes = 0;
     std::uint64_t bytes_written = 0;
     std::uint64_t reads = 0;
@@ -77,12 +83,14 @@ class VerbsTransport final : public FarTransport, public Rdma {
   [[nodiscard]] Statistics statistics() const;
   /// Of an open connection, for whoever wants to disturb it.
   [[nodiscard]] const QueuePair* queue_pair(Peer peer) const;
+  [[nodiscard]] RemoteMemory ring_of(Peer peer) const;  // into which this process writes; address 0: none
   [[nodiscard]] const std::string& description() const { return device_.description(); }
 
   [[nodiscard]] int helper_descriptor() const override { return helper_epoll_.get(); }
   bool take_helper_events() override;
+  void say_goodbye() override;
 
-  [[nodiscard]] std::size_t max_payload() const override { return verbs_slot::most_payload; }
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return verbs_slot::most_payload; }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
   int poll(MessageSink& sink) override;
@@ -111,6 +119,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
 
  private:
   using Endpoint = VerbsEndpoint;
+  enum class Path : std::uint8_t { sent, ring };
   static constexpr int batch = 16;
 
   // --- messages (transport.cpp) -------------------------------------------------------------------------------------
@@ -121,12 +130,32 @@ class VerbsTransport final : public FarTransport, public Rdma {
   bool fetch() const;
   void on_completion(const ibv_wc& entry, MessageSink& sink);
   void on_receive(Endpoint& endpoint, const ibv_wc& entry, MessageSink& sink);
+  bool deliver(Endpoint& endpoint, std::span<const std::byte> message, Path path, MessageSink& sink);
+  bool accept_grants(Endpoint& endpoint, std::span<const std::byte> message);
+  void owe(Endpoint& endpoint);
   void on_sent(Endpoint& endpoint, std::uint64_t number, MessageSink& sink);
   void post_receives();
   void grant();
   void grant_alone(Endpoint& endpoint);
   [[nodiscard]] bool has_room(const Endpoint& endpoint) const;
   int tell_room(MessageSink& sink);
+
+  // --- the fast path (transport_ring.cpp) ---------------------------------------------------------------------------
+  [[nodiscard]] static std::size_t most_rings(const Options& options);
+  [[nodiscard]] static bool may_go_by_ring(const MessageHeader& header);
+  void write_to_ring(Endpoint& endpoint, std::byte* message, std::uint32_t bytes);
+  int poll_rings(MessageSink& sink);
+  bool take_from_ring(Endpoint& endpoint, MessageSink& sink);
+  [[nodiscard]] bool rings_pending() const;
+  void note_small(Endpoint& endpoint, Path path);
+  [[nodiscard]] VerbsMemory* memory_for_ring();
+  void write_offer(Endpoint& endpoint);
+  void open_ring(Endpoint& endpoint);
+  void close_ring(Endpoint& endpoint);
+  void on_begun_read(Endpoint& endpoint);
+  [[nodiscard]] bool must_be_woken_by(const Endpoint& endpoint) const;
+  void close_rings();
+  [[nodiscard]] bool rings_are_restless() const;
 
   // --- connections (transport_connections.cpp) ----------------------------------------------------------------------
   Endpoint& endpoint(Peer peer);
@@ -139,6 +168,8 @@ class VerbsTransport final : public FarTransport, public Rdma {
   void hear_adapter();
   void on_adapter_event(const ibv_async_event& event);
   void lose(Endpoint& endpoint, const std::string& cause);
+  void lose_queue_pair(Endpoint& endpoint, const std::string& cause);
+  void vanish(Peer peer, const std::string& cause);
   void note_deadline();
 
   const Options options_;
@@ -153,6 +184,13 @@ class VerbsTransport final : public FarTransport, public Rdma {
   std::vector<Endpoint*> to_flush_;  // with requests that are built and not posted
   std::vector<Endpoint*> consumed_;  // one entry for each message whose buffer is not posted again yet
   std::vector<Endpoint*> to_grant_;  // with credits to tell
+  std::vector<Endpoint*> ringed_;    // with a ring in this process
+  std::vector<std::unique_ptr<VerbsMemory>> ring_memory_;
+  std::size_t most_rings_;
+  std::size_t connections_ = 0;
+  std::uint64_t small_messages_ = 0;  // by rings
+  Attention attention_ = Attention::none;
+  std::uint64_t look_at_rings_ = never;  // when the helper thread looks for messages of which nobody tells it
   mutable std::array<ibv_wc, batch> entries_{};
   mutable int fetched_ = 0;
   mutable int next_ = 0;
@@ -165,6 +203,9 @@ class VerbsTransport final : public FarTransport, public Rdma {
   bool queue_armed_ = false;  // or its event has come and was not taken
   bool helper_armed_ = false;
   bool poked_ = false;
+  std::atomic<bool> sleeps_short_{false};
+  Peer parted_{-1};  // one that has said goodbye and gone
+  std::uint64_t parted_deadline_ = never;
   std::vector<Peer> rang_;     // sockets that the helper thread was woken for; its own
   bool adapter_rang_ = false;  // the helper thread's own
   bool doors_rang_ = false;    // likewise

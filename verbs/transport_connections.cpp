@@ -5,12 +5,18 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/clock.hpp"
 #include "tcp/supervision.hpp"
 #include "tcp/system.hpp"
 #include "verbs/transport.hpp"
 #include "verbs/watch_tags.hpp"
 
 namespace sluice {
+namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+}  // namespace
 
 VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueues> queues, Listener listener, Job job)
     : options_(options),
@@ -18,6 +24,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
       device_(queues_->device()),
       job_(std::move(job)),
       endpoints_(job_.addresses.size()),
+      most_rings_(most_rings(options)),
       helper_epoll_(system::new_epoll()),
       reception_(
           {.self = options.self,
@@ -55,6 +62,12 @@ const QueuePair* VerbsTransport::queue_pair(Peer peer) const {
   return found && found->state == Endpoint::State::open ? &*found->queue_pair : nullptr;
 }
 
+RemoteMemory VerbsTransport::ring_of(Peer peer) const {
+  const auto& found = endpoints_[static_cast<std::size_t>(peer)];
+  if (!found || found->state != Endpoint::State::open || found->words->theirs.open == 0) return {};
+  return {found->words->theirs.address, found->words->theirs.key};
+}
+
 void VerbsTransport::call(Endpoint& endpoint) {
   endpoint.state = Endpoint::State::calling;
   const auto rank = static_cast<std::size_t>(endpoint.peer);
@@ -76,6 +89,7 @@ void VerbsTransport::greet(Peer peer, Descriptor socket) {
     met.queue_pair.emplace(*queues_);
     by_queue_pair_.emplace(met.queue_pair->number(), &met);
     met.sends.open(met.queue_pair->get(), queues_->slots());
+    met.words = &queues_->ring_words(connections_++);
     queues_->buffers().grow();
   } catch (const std::exception& error) {
     return lose(met, std::string("this process cannot connect to it: ") + error.what());
@@ -84,13 +98,17 @@ void VerbsTransport::greet(Peer peer, Descriptor socket) {
 }
 
 void VerbsTransport::say(Endpoint& endpoint, Greeting::Step step) {
-  const Greeting greeting{.step = step,
-                          .queue_pair = endpoint.queue_pair->number(),
-                          .packet_number = endpoint.queue_pair->packet_number(),
-                          .window = VerbsQueues::window,
-                          .buffer_bytes = verbs_slot::bytes};
+  Greeting greeting{.step = step,
+                    .queue_pair = endpoint.queue_pair->number(),
+                    .packet_number = endpoint.queue_pair->packet_number(),
+                    .window = VerbsQueues::window,
+                    .buffer_bytes = verbs_slot::bytes};
+  if (most_rings_ != 0) {
+    greeting.ring_words = queues_->ring_words_memory().remote(endpoint.words);
+    greeting.ring_slots = eager_ring::slots;
+  }
   const Greeting::Wire bytes = greeting.encode();
-  // Two records are the first that is ever said on this socket: they fit into its buffer.
+  // Three records at most are ever said on this socket: they fit into its buffer.
   if (system::send(endpoint.socket.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
     lose(endpoint, std::string("its connection failed: ") + std::strerror(errno));
   }
@@ -115,12 +133,20 @@ void VerbsTransport::hear(Endpoint& endpoint) {
 }
 
 void VerbsTransport::on_greeting(Endpoint& endpoint, const Greeting& greeting) {
-  if (endpoint.state == Endpoint::State::greeting && greeting.step == Greeting::Step::hello) {
+  if (greeting.step == Greeting::Step::goodbye) {
+    endpoint.heard_goodbye = true;
+  } else if (endpoint.state == Endpoint::State::greeting && greeting.step == Greeting::Step::hello) {
     if (greeting.buffer_bytes != verbs_slot::bytes) {
       return lose(endpoint, "it has buffers of " + std::to_string(greeting.buffer_bytes) + " bytes, this process of " +
                                 std::to_string(verbs_slot::bytes));
     }
     endpoint.credits = Credits(greeting.window, VerbsQueues::window);
+    // Rings only where both sides have them: who writes into one must see at once when it is closed.
+    if (most_rings_ != 0 && greeting.ring_slots != 0) {
+      endpoint.peer_words = greeting.ring_words;
+      endpoint.to_ring = RingSender(*endpoint.words, greeting.ring_slots);
+      endpoint.ring_credits = Credits(greeting.ring_slots, eager_ring::slots);
+    }
     try {
       const VerbsAddress& address = job_.addresses[static_cast<std::size_t>(endpoint.peer)];
       endpoint.queue_pair->connect(address, greeting, QueuePair::timeout_code(options_.retry_seconds));
@@ -155,7 +181,7 @@ void VerbsTransport::on_adapter_event(const ibv_async_event& event) {
     case IBV_EVENT_QP_LAST_WQE_REACHED: {  // in error, whoever put it there
 
       const auto found = by_queue_pair_.find(event.element.qp->qp_num);
-      if (found != by_queue_pair_.end()) lose(*found->second, "its connection failed: " + what);
+      if (found != by_queue_pair_.end()) lose_queue_pair(*found->second, "its connection failed: " + what);
       return;
     }
     case IBV_EVENT_CQ_ERR:
@@ -173,14 +199,36 @@ void VerbsTransport::on_adapter_event(const ibv_async_event& event) {
   }
 }
 
+/// What the peer has said before, and the end of its process, tell more than what has become of the queue pair.
+void VerbsTransport::lose_queue_pair(Endpoint& endpoint, const std::string& cause) {
+  hear(endpoint);
+  lose(endpoint, cause);
+}
+
 void VerbsTransport::lose(Endpoint& endpoint, const std::string& cause) {
   if (endpoint.state == Endpoint::State::failed) return;
   endpoint.state = Endpoint::State::failed;
   endpoint.socket.reset();  // and thereby leaves the epoll set
+  if (!endpoint.heard_goodbye) return vanish(endpoint.peer, cause);
+  if (static_cast<int>(parted_) >= 0) return;
+  parted_ = endpoint.peer;
+  parted_deadline_ = now_ns() + options_.introduction_seconds * second_ns;
+  note_deadline();
+  wake_helper();
+}
+
+void VerbsTransport::vanish(Peer peer, const std::string& cause) {
   if (leaving_.load(std::memory_order_relaxed) || static_cast<int>(vanished()) >= 0) return;
   std::snprintf(cause_.data(), cause_.size(), "%s", cause.c_str());
-  vanished_.store(endpoint.peer, std::memory_order_release);
+  vanished_.store(peer, std::memory_order_release);
   wake_helper();
+}
+
+void VerbsTransport::say_goodbye() {
+  for (const auto& endpoint : endpoints_) {
+    if (endpoint && endpoint->state > Endpoint::State::calling && endpoint->state != Endpoint::State::failed)
+      say(*endpoint, Greeting::Step::goodbye);
+  }
 }
 
 }  // namespace sluice

@@ -10,9 +10,20 @@
 #include "verbs/watch_tags.hpp"
 
 namespace sluice {
+namespace {
+
+/// Between two looks at a ring of whose messages nobody tells: by a thread that sleeps, and by the helper thread.
+constexpr std::chrono::microseconds short_sleep{50};
+constexpr std::uint64_t ring_interval_ns = 1'000'000;
+
+}  // namespace
 
 void VerbsTransport::set_attention(Attention level) {
   const bool wanted = level != Attention::none;
+  attention_ = level;
+  if (wanted) close_rings();
+  const bool restless = wanted && rings_are_restless();
+  sleeps_short_.store(restless, std::memory_order_relaxed);
   if (wanted) {
     const VerbsLibrary& library = device_.library();
     ibv_cq* queue = nullptr;
@@ -28,9 +39,14 @@ void VerbsTransport::set_attention(Attention level) {
   helper_armed_ = helper_wanted;
   const std::uint32_t events = EPOLLONESHOT | (helper_wanted ? std::uint32_t{EPOLLIN} : 0);
   system::epoll_control(helper_epoll_.get(), EPOLL_CTL_MOD, queues_->channel()->fd, events, watch_tags::channel);
+  if (!helper_wanted || !restless || look_at_rings_ != never) return;
+  look_at_rings_ = now_ns() + ring_interval_ns;
+  note_deadline();
+  wake_helper();
 }
 
 void VerbsTransport::sleep(std::chrono::microseconds limit) {
+  if (sleeps_short_.load(std::memory_order_relaxed)) limit = std::min(limit, short_sleep);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
   std::array<pollfd, 2> files{{{queues_->channel()->fd, POLLIN, 0}, {poke_.descriptor(), POLLIN, 0}}};
@@ -47,7 +63,7 @@ void VerbsTransport::forget_pokes() {
   poked_ = false;
 }
 
-void VerbsTransport::note_deadline() { attend_at(reception_.deadline()); }
+void VerbsTransport::note_deadline() { attend_at(std::min({reception_.deadline(), look_at_rings_, parted_deadline_})); }
 
 bool VerbsTransport::take_helper_events() {
   std::array<epoll_event, 16> events{};
@@ -69,6 +85,11 @@ void VerbsTransport::attend() {
   if (std::exchange(adapter_rang_, false)) hear_adapter();
   for (const Peer peer : rang_) hear(endpoint(peer));
   rang_.clear();
+  if (now_ns() >= look_at_rings_) look_at_rings_ = never;
+  if (now_ns() >= parted_deadline_) {
+    parted_deadline_ = never;
+    vanish(parted_, "it called MPI_Abort, and nobody has ended this process since");
+  }
   note_deadline();
 }
 

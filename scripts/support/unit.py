@@ -44,7 +44,10 @@ def _sources(directory):
 
 
 def _belongs(name, directory):
-    """Sanitizers look at what runs in threads and in signal handlers; the rest is not built for them (tests/unit/meson.build)."""
+    """Sanitizers look at what runs in threads and in signal handlers, and at what reads bytes that may be damaged; the rest is not built for them
+    (tests/unit/meson.build)."""
+    if name == "tools/trace_file":
+        return directory != builds.TSAN
     return directory == builds.BUILD or not (name.startswith("tools/") or name == "runtime/rdma_cost")
 
 

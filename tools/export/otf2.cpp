@@ -96,7 +96,13 @@ class Otf2Export {
       locations_.push_back({fmt::format("thread {}", static_cast<std::int32_t>(number)), 0, rank});
       threads_.try_emplace(number, Thread{store_.add(file, chunks), location, archive_.open_location(location), {}});
     });
-    if (threads_.empty()) locations_.push_back({"thread 0", 0, rank});
+    if (threads_.empty()) add_empty_location("thread 0", rank);
+  }
+
+  /// A reader wants its files all the same.
+  void add_empty_location(const char* name, std::size_t rank) {
+    archive_.close_location(archive_.open_location(locations_.size()));
+    locations_.push_back({name, 0, rank});
   }
 
   void add(const Event& event) {
@@ -193,11 +199,11 @@ class Otf2Export {
   }
 
   void write_definitions() {
+    const auto main_locations = complete_ranks();
     OTF2_GlobalDefWriter* const writer = archive_.definitions();
     constexpr std::uint64_t ticks_a_second = 1'000'000'000;
     archive_.check(OTF2_GlobalDefWriter_WriteClockProperties(writer, ticks_a_second, 0, static_cast<std::uint64_t>(last_ns_) + 1,
                                                              trace_->files().front()->header().start_wall_ns));
-    const auto main_locations = complete_ranks();
     write_system(writer);
     const auto ranks = static_cast<std::uint32_t>(main_locations.size());
     std::vector<std::uint64_t> all(ranks);
@@ -222,7 +228,7 @@ class Otf2Export {
     for (std::size_t number = 0; number < locations.size(); ++number) {
       if (locations[number] != none) continue;
       locations[number] = locations_.size();
-      locations_.push_back({"no file", 0, ranks_.size()});
+      add_empty_location("no file", ranks_.size());
       ranks_.push_back({fmt::format("rank {}", number), "unknown", static_cast<std::int32_t>(number), locations[number]});
     }
     return locations;

@@ -162,6 +162,7 @@ void RankAccount::wait(const Event& event) {
     if (!operation->release_is_over) ++call.releases;
   } else if (!operation->reason.empty()) {
     ++totals.not_released[operation->reason];
+    ++peer(operation->peer).not_released[operation->reason];
   }
 }
 
@@ -202,6 +203,9 @@ void RankAccount::release_end(const Event& event) {
     ++totals.touched;
     totals.touched_after += record.value;
     totals.soonest_touch = std::min<Ns>(totals.soonest_touch, record.value);
+    PeerTotals& with = peer(operation->peer);
+    ++with.touched;
+    with.touched_after += record.value;
   }
   const auto call = calls_.find(operation->released_by);
   if (operation->released_by == 0 || call == calls_.end()) return;

@@ -54,7 +54,10 @@ json peers_as_json(const ReportTotals& totals) {
                     {"received", peer.received},
                     {"bytes_received", peer.bytes_received},
                     {"receiving", waiting_as_json(peer.receiving)},
-                    {"sending", waiting_as_json(peer.sending)}});
+                    {"sending", waiting_as_json(peer.sending)},
+                    {"touched", peer.touched},
+                    {"first_touch_mean_ns", peer.touched == 0 ? json() : json(peer.touched_after / peer.touched)},
+                    {"not_released", peer.not_released}});
   }
   return list;
 }

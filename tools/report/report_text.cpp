@@ -78,17 +78,23 @@ std::string peer_table(const ReportTotals& totals, std::size_t most, const Palet
                    {"bytes"},
                    {"received"},
                    {"bytes"},
-                   {"waited to receive"},
+                   {"receives would block"},
                    {"hidden"},
-                   {"waited to send"},
-                   {"hidden"}});
+                   {"waited"},
+                   {"sends would block"},
+                   {"hidden"},
+                   {"waited"},
+                   {"first touch"},
+                   {"not released because", Align::left}});
   for (const auto& [who, peer] : rows) {
     if (most-- == 0) break;
     table.add({std::to_string(who.first), who.second < 0 ? "any" : std::to_string(who.second), peer.transport,
                std::to_string(peer.sent), show_size(peer.bytes_sent), std::to_string(peer.received),
-               show_size(peer.bytes_received), show_duration(peer.receiving.still_waited()),
-               show_duration(peer.receiving.hidden()), show_duration(peer.sending.still_waited()),
-               show_duration(peer.sending.hidden())});
+               show_size(peer.bytes_received), show_duration(peer.receiving.would_have_blocked()),
+               show_duration(peer.receiving.hidden()), show_duration(peer.receiving.still_waited()),
+               show_duration(peer.sending.would_have_blocked()), show_duration(peer.sending.hidden()),
+               show_duration(peer.sending.still_waited()),
+               peer.touched == 0 ? "" : show_duration(peer.touched_after / peer.touched), most_frequent(peer.not_released)});
   }
   return table.empty() ? "" : heading(palette, "peers, by operation") + table.text(palette);
 }

@@ -74,6 +74,9 @@ struct PeerTotals {
   std::uint64_t bytes_received = 0;
   Waiting receiving;  // by operation: one call that waits for several peers counts for each
   Waiting sending;
+  std::uint64_t touched = 0;                          // releases, before they were over
+  Ns touched_after = 0;                               // sum over these
+  std::map<std::string, std::uint64_t> not_released;  // by reason
 };
 
 struct ProtocolTotals {

@@ -226,6 +226,6 @@ start();
 
 /** For tests: what the last picture shows, and where. */
 window.timeline = {
-  page, view, show, find, hitAt, tell, colours, shown, axis: AXIS, gutter: GUTTER, lanes: lanes.map(({y, height}) => ({y, height})), slices, arrows,
+  page, view, show, find, hitAt, tell, colours, shown, axis: AXIS, lanes: lanes.map(({y, height}) => ({y, height})), slices, arrows,
   record() { recording = true; draw(); recording = false; return drawn; },
 };

@@ -39,9 +39,9 @@ const Site& Sites::at(std::uint32_t id) {
     }
   }
   const auto outside = std::find_if_not(site.frames.begin(), site.frames.end(), is_of_a_library);
-  // A function of the C library that Sluice stands in front of.
-  if (site.call.empty() && outside != site.frames.begin() && lies_in(site.frames.front(), "libsluice"))
-    site.call = site.frames.front().symbol;
+  // A function of the C library that Sluice stands in front of: what the program called.
+  if (site.call.empty() && outside != site.frames.begin() && lies_in(*std::prev(outside), "libsluice"))
+    site.call = std::prev(outside)->symbol;
   if (outside != site.frames.end()) site.program_frame = static_cast<std::size_t>(outside - site.frames.begin());
   return site;
 }

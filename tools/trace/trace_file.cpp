@@ -195,7 +195,16 @@ std::optional<std::uint64_t> TraceFile::sequence_by_record(std::uint64_t place) 
   return std::nullopt;
 }
 
+/// A file that was cut off at the end of a chunk looks whole, but for what its end says.
+void TraceFile::look_for_missing_chunks() {
+  if (end_.check == 0 || end_.cause == trace::EndCause::disk_full) return;
+  const std::uint64_t expected = std::min<std::uint64_t>(end_.chunks_taken, header_.chunks);
+  if (expected != 0 && offset_of(expected) > bytes_)
+    complain(bytes_, "the file ends before its last chunk, of " + std::to_string(expected));
+}
+
 void TraceFile::list_chunks() {
+  look_for_missing_chunks();
   for (std::uint64_t place = 0; offset_of(place) < bytes_; ++place) {
     trace::ChunkHeader header;
     const std::uint64_t offset = offset_of(place);
@@ -203,7 +212,8 @@ void TraceFile::list_chunks() {
     if (is_good(header, place)) {
       chunks_.push_back(
           {place, header.sequence, header.previous, header.time_ns, header.thread, header.of_thread, header.lost_records});
-      if (bytes_ - offset < trace::chunk_bytes) complain(bytes_, "the file ends within a chunk");
+      const bool is_cut = bytes_ - offset < trace::chunk_bytes;
+      if (is_cut && end_.check == 0) complain(bytes_, "the file ends within a chunk");
     } else if (!is_empty(header)) {
       const auto sequence = sequence_by_record(place);
       complain(offset, std::string(header.check == 0 ? "the header of a chunk is not finished"

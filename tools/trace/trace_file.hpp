@@ -69,6 +69,7 @@ class TraceFile {
   void read_tail_of_header();
   bool find_layout();
   void read_table();
+  void look_for_missing_chunks();
   void list_chunks();
   void read(const ChunkPlace& chunk, ChunkRecords& records, bool tells_damage) const;
   [[nodiscard]] std::optional<std::uint64_t> sequence_by_record(std::uint64_t place) const;

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
     printf("sent\n");
     fflush(stdout);
   }
+  if (strcmp(how, "abort") == 0) MPI_Recv(map(large), large, MPI_BYTE, 1, 3, WORLD, IGNORE);  // nobody sends
   pause_ms(500);
   return 0;
 }

@@ -203,7 +203,7 @@ class Otf2:
                 self.rank_of[int(found[1])] = int(found[2])
 
     def _print(self, anchor, *options):
-        result = subprocess.run(["otf2-print", "-Werror", *options, anchor], capture_output=True, text=True, check=False, timeout=60)
+        result = subprocess.run(["otf2-print", "-Werror", *options, anchor], capture_output=True, text=True, errors="replace", check=False, timeout=60)
         if result.returncode != 0 or result.stderr:
             self.wrong.append(f"otf2-print ended with {result.returncode}: {result.stderr}")
         return result.stdout.splitlines()

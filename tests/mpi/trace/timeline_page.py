@@ -6,6 +6,7 @@ from collections import Counter
 from browser import Browser, Picture, find
 
 WIDTH, HEIGHT = 900, 420
+GUTTER = 190  # names are there, as in draw.js
 NEAR = 60  # of 255 in each of three colours, added up
 DRAWN_OVER = 60  # so much nearer to an arrow's colour is a pixel on its smoothed edge than before
 SHARE = 0.7  # of the points that are looked at; names and other arrows lie over some
@@ -30,7 +31,7 @@ class Page:
         self.left, self.top = browser.evaluate("(box => [box.x, box.y])(document.getElementById('canvas').getBoundingClientRect())")
         self.colours = {name: rgb(colour) for name, colour in browser.evaluate("timeline.colours").items()}
         self.lanes = browser.evaluate("timeline.page.lanes.map(lane => [timeline.page.ranks[lane.rank].rank, lane.thread])")
-        self.axis, self.gutter = browser.evaluate("[timeline.axis, timeline.gutter]")
+        self.axis = browser.evaluate("timeline.axis")
         self.take()
 
     def take(self):
@@ -113,7 +114,7 @@ def arrows_are_in_the_picture(page):
     for arrow in page.drawn["arrows"]:
         along = [share / 20 for share in range(1, 20)]
         points = [(arrow["x1"] + (arrow["x2"] - arrow["x1"]) * share, arrow["y1"] + (arrow["y2"] - arrow["y1"]) * share) for share in along]
-        points = [(x, y) for x, y in points if page.gutter < x < WIDTH - 2]  # of those that reach into the view from beside it
+        points = [(x, y) for x, y in points if GUTTER < x < WIDTH - 2]  # of those that reach into the view from beside it
         seen = sum(page.drew_over(before, "arrow", x, y) for x, y in points)
         if seen < len(points):
             missing.append(f"{arrow}: {seen} of {len(points)} points")

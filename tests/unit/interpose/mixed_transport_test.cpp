@@ -103,7 +103,9 @@ TEST_F(MixedTransportTest, room_is_told_for_the_peer_that_has_it) {
 TEST_F(MixedTransportTest, limits_are_those_of_the_peers_transport) {
   EXPECT_EQ(mixed_.eager_limit(near), 0U);
   EXPECT_EQ(mixed_.eager_limit(far), tcp_eager_limit);
-  EXPECT_EQ(mixed_.max_payload(), std::min(node_[0].max_payload(), hosts_[0].max_payload()));
+  EXPECT_EQ(mixed_.max_payload(near), node_[0].max_payload(near));
+  EXPECT_EQ(mixed_.max_payload(far), hosts_[0].max_payload(far));
+  EXPECT_NE(mixed_.max_payload(near), mixed_.max_payload(far));
 }
 
 TEST_F(MixedTransportTest, memory_is_shared_with_the_near_peer_and_streams_go_to_the_far_one) {

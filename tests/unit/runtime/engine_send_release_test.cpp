@@ -1,110 +1,15 @@
-// A sender with alias blocks and a receiver without, joined by the loop-back network: when a blocked send returns early, and
-// what waits for it then.
+// When a blocked send returns early, and what waits for it then, over the loop-back network.
 
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <functional>
-#include <thread>
-#include <vector>
-
-#include "runtime/alias_arena.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/statistics.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
-#include "tests/unit/support/two_ranks.hpp"
+#include "tests/unit/support/send_release.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::size_t bytes = 200'000;
-// Longer than making a block of it takes.
-constexpr std::chrono::milliseconds late{20};
-
-class SendRelease : public testing::Test {
+class SendRelease : public SendReleaseOver {
  protected:
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the sanitizer has a thread that blocks SIGSEGV, so nothing is released";
-#endif
-  }
-  ~SendRelease() override { munmap(start_, room); }
+  Transport& transport(Peer self) override { return network_.transport(self); }
 
-  Engine::Parts parts(Peer self, bool releases) {
-    Config config;
-    config.release = releases ? ReleaseMode::early : ReleaseMode::off;
-    config.send_release = true;
-    return {.self = self,
-            .job_size = 2,
-            .processes_on_node = 1,
-            .concurrent_calls = concurrent_calls_,
-            .transport = &network_.transport(self),
-            .arena = releases ? &arena_ : nullptr,
-            .host = {},
-            .config = config};
-  }
-
-  /// Runs `sending` here and, beside it, a process that receives `messages` messages into `received_`: each when it is asked to,
-  /// the first one late.
-  void run(std::size_t messages, const std::function<void(Engine&, Context&)>& sending) {
-    Engine receiver(parts(Peer{1}, false));
-    Engine sender(parts(Peer{0}, true));
-    std::thread receiving([&] {
-      Context* world = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-      for (std::size_t i = 0; i < messages; ++i) {
-        if (i == 0) std::this_thread::sleep_for(late);
-        while (i > asked_.load()) std::this_thread::yield();
-        received_.emplace_back(bytes);
-        receiver.receive(*world, zero, tag, received_.back().data(), bytes, here);
-      }
-      receiver.drain();
-    });
-    sending(sender, *sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero));
-    ask(messages);
-    sender.drain();
-    statistics_ = sender.statistics();
-    receiving.join();
-  }
-
-  void fill(unsigned seed) {
-    for (std::size_t i = 0; i < bytes; ++i) data_[i] = value(seed, i);
-  }
-  static std::byte value(unsigned seed, std::size_t i) { return static_cast<std::byte>((i * 7 + i / 251 + seed) & 0xff); }
-  [[nodiscard]] bool is_pattern(const std::vector<std::byte>& message, unsigned seed) const {
-    for (std::size_t i = 0; i < bytes; ++i) {
-      if (message[i] != value(seed, i)) return false;
-    }
-    return true;
-  }
-  void send(Engine& engine, Context& world, SendMode mode = SendMode::standard) {
-    engine.send(world, one, tag, data_, bytes, mode, here);
-  }
-  /// The buffer is a block after the first message, for which the sender has waited.
-  void earn_a_block(Engine& engine, Context& world) {
-    fill(1);
-    send(engine, world);
-    fill(2);
-  }
-  void ask(std::size_t messages) { asked_ = messages; }
-  void ask_soon(std::size_t messages) {
-    asking_ = std::thread([this, messages] {
-      std::this_thread::sleep_for(late);
-      ask(messages);
-    });
-  }
-
-  static constexpr std::size_t room = 64 * page_bytes;
-  void* start_ = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  std::byte* data_ = static_cast<std::byte*>(start_) + 100;  // shares its first and last page
-  bool concurrent_calls_ = false;
-  std::atomic<std::size_t> asked_{0};
-  std::vector<std::vector<std::byte>> received_;
-  std::thread asking_;
-  EngineStatistics statistics_;
-  AliasArena arena_{10000};
   LoopbackNetwork network_{2, {.blocks = &arena_}};
 };
 

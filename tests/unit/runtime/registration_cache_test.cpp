@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/support/traced.hpp"
+
 namespace sluice {
 namespace {
 
@@ -349,6 +351,32 @@ TEST_F(RegistrationCacheTest, a_use_can_be_moved) {
   second = cache_.acquire(pages(5), Backing::application);
   EXPECT_FALSE(adapter_.has(pages(0)));
   EXPECT_TRUE(adapter_.has(pages(5)));
+}
+
+// --- the trace --------------------------------------------------------------------------------------------------------
+
+TEST_F(LimitedCacheTest, everything_that_happens_to_a_registration_is_in_the_trace) {
+  const Traced traced;
+  cache_.acquire(pages(0, 4), Backing::alias).reset();
+  cache_.acquire(pages(1, 2), Backing::alias).reset();
+  cache_.acquire(pages(10, 16), Backing::alias).reset();
+  cache_.acquire(pages(40, 3), Backing::alias).reset();
+  adapter_.capacity = 4 * page_bytes;
+  cache_.acquire(pages(50, 2), Backing::alias).reset();
+  cache_.note_freed(pages(50, 1));
+  adapter_.refusal = EFAULT;
+  EXPECT_FALSE(cache_.acquire(pages(60, 1), Backing::alias));
+  EXPECT_EQ(traced.of(trace::Kind::registration),
+            (Lines{"registration made 16384", "registration hit 8192", "registration made 65536",
+                   // no room for another
+                   "registration evicted 16384", "registration made 12288",
+                   // no room with the adapter
+                   "registration evicted 65536", "registration evicted 12288", "registration tried again 8192",
+                   "registration made 8192",
+                   // its memory is not the block's any more
+                   "registration invalidated 8192",
+                   // memory that is not there
+                   "registration refused 4096"}));
 }
 
 }  // namespace

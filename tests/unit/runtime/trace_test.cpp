@@ -248,6 +248,32 @@ TEST_F(Trace, directory_that_cannot_be_made_is_named) {
   EXPECT_FALSE(on());
 }
 
+TEST_F(Trace, jobs_that_write_to_one_directory_at_the_same_time_all_write) {
+  constexpr int jobs = 8;
+  std::filesystem::create_directory(directory_);
+  std::vector<pid_t> children;
+  for (int job = 0; job < jobs; ++job) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    int status = 0;
+    for (int round = 0; round < 20 && status == 0; ++round) {
+      try {
+        begin();
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        status = 1;
+      }
+      close();
+    }
+    _exit(status);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
 TEST_F(Trace, times_are_those_of_the_monotonic_clock) {
   constexpr std::uint64_t tolerance_ns = 5'000;
   begin();

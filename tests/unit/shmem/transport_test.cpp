@@ -25,7 +25,7 @@ TEST(ShmemTransport, DeliversAMessageWithItsSender) {
 TEST(ShmemTransport, CarriesThePayloadThatItPromises) {
   ShmemNode node(2);
   RecordingSink sink;
-  const std::string largest(node[0].max_payload(), 'x');
+  const std::string largest(node[0].max_payload(Peer{1}), 'x');
   ASSERT_TRUE(send(node[0], Peer{1}, largest));
   node[1].poll(sink);
   EXPECT_EQ(sink.messages.at(0).payload, largest);

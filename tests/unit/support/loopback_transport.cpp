@@ -88,10 +88,10 @@ class LoopbackTransport final : public Transport {
   LoopbackTransport(LoopbackNetwork::Shared& shared, Peer self)
       : shared_(shared), self_(self), mine_(shared.stations[index(self)]) {}
 
-  [[nodiscard]] std::size_t max_payload() const override { return shared_.knobs.max_payload; }
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return shared_.knobs.max_payload; }
 
   std::byte* reserve(Peer to, std::size_t payload_bytes) override {
-    if (payload_bytes > max_payload()) throw std::logic_error("reserve: larger than max_payload");
+    if (payload_bytes > max_payload(to)) throw std::logic_error("reserve: larger than max_payload");
     if (reserved_) throw std::logic_error("reserve: the one before was not committed");
     const std::lock_guard lock(shared_.queues);
     Station& station = shared_.stations[index(to)];

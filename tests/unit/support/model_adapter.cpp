@@ -23,10 +23,10 @@ class ModelTransport final : public RemoteTransport, public Rdma {
  public:
   ModelTransport(ModelAdapters::Shared& shared, Peer self) : shared_(shared), self_(self), mine_(shared.processes[index(self)]) {}
 
-  [[nodiscard]] std::size_t max_payload() const override { return shared_.knobs.max_payload; }
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return shared_.knobs.max_payload; }
 
   std::byte* reserve(Peer to, std::size_t payload_bytes) override {
-    if (payload_bytes > max_payload() || reserved_) throw std::logic_error("reserve");
+    if (payload_bytes > max_payload(to) || reserved_) throw std::logic_error("reserve");
     const std::lock_guard lock(shared_.wire->mutex);
     Pair& pair = mine_.to[index(to)];
     if (pair.messages >= shared_.knobs.room) {

@@ -23,7 +23,8 @@ class VerbsHosts {
     return {};
   }
 
-  explicit VerbsHosts(std::size_t size) {
+  explicit VerbsHosts(std::size_t size, VerbsTransport::Options options = {}) {
+    options.retry_seconds = 1;
     const std::vector<Address> loopback{*parse_address("127.0.0.1")};
     std::vector<Listener> listeners(size);
     std::vector<std::unique_ptr<VerbsQueues>> queues;
@@ -36,9 +37,7 @@ class VerbsHosts {
       job.addresses.push_back(queues.back()->device().address());
     }
     for (std::size_t i = 0; i < size; ++i) {
-      VerbsTransport::Options options;
       options.self = Peer{static_cast<std::int32_t>(i)};
-      options.retry_seconds = 1;
       transports.push_back(std::make_unique<VerbsTransport>(options, std::move(queues[i]), std::move(listeners[i]), job));
     }
   }

@@ -227,6 +227,21 @@ TEST_F(Connected, no_goodbye_is_said_inside_a_frame) {
   EXPECT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return hosts[1].vanished() == Peer{0}; }));
 }
 
+TEST(tcp_transport, connection_that_opens_after_the_goodbye_hears_it_too) {
+  TcpHosts hosts(2);
+  RecordingSink at_0;
+  RecordingSink at_1;
+  ASSERT_TRUE(send(hosts[0], Peer{1}, "hello"));
+  hosts[1].say_goodbye();
+  ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return hosts[1].statistics().connections == 1; }));
+  hosts.transports[1].reset();
+  for (int i = 0; i < 100; ++i) {
+    hosts.attend(0);
+    hosts[0].poll(at_0);
+  }
+  EXPECT_EQ(hosts[0].vanished(), Peer{-1});
+}
+
 TEST(tcp_transport, peer_that_said_goodbye_and_whose_job_goes_on_is_an_error_after_the_timeout) {
   TcpTransport::Options options;
   options.timeout_seconds = 1;

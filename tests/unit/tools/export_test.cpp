@@ -123,6 +123,7 @@ TEST_F(Export, ranks_without_a_file_are_named_all_the_same) {
   const Result result = run("--format otf2 -o " + out("archive") + "; otf2-print -G " + out("archive/traces.otf2"));
 
   EXPECT_TRUE(contains(result.output, "rank 1")) << result.output;
+  EXPECT_EQ(shell("otf2-print -Werror --silent " + out("archive/traces.otf2")).status, 0);
   EXPECT_EQ(run("--format perfetto | grep -c '\"ph\":\"s\"'").output, "0\n");
 }
 

@@ -136,6 +136,7 @@ TEST(sluice_report, touch_that_waits_is_told_with_its_place) {
   EXPECT_EQ(site["hidden_ns"], 5 * us);
   EXPECT_EQ(site["first_touch_mean_ns"], 10 * us);
   EXPECT_EQ(site["touched_by"][0]["where"], "0x3000");
+  EXPECT_EQ(report["peers"][0]["first_touch_mean_ns"], 10 * us);
   EXPECT_TRUE(contains(report["advice"][0], "MPI_Recv at 0x1000 is touched at once because of 0x3000")) << report["advice"];
 }
 
@@ -188,6 +189,7 @@ TEST(sluice_report, reason_for_no_release_is_told_with_its_remedy) {
   const json report = program.report();
 
   EXPECT_EQ(report["sites"][0]["not_released"]["wildcard receive, message not known yet"], 1);
+  EXPECT_EQ(report["peers"][0]["not_released"]["wildcard receive, message not known yet"], 1);
   EXPECT_TRUE(contains(report["advice"][0], "name source and tag")) << report["advice"];
 }
 

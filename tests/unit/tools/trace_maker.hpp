@@ -109,6 +109,7 @@ class TraceMaker {
   [[nodiscard]] std::string bytes() {
     header_.chunks = 1U << 20;
     header_.check = trace::check_before(header_);
+    end_.chunks_taken = chunks();
     std::string file(header_.chunks_offset, '\0');
     std::memcpy(file.data(), &header_, sizeof header_);
     put_checked(file, trace::clock_start_offset, clock_start_);
@@ -125,6 +126,13 @@ class TraceMaker {
       }
     }
     return file;
+  }
+
+  [[nodiscard]] std::uint64_t chunks() const {
+    std::uint64_t sum = 0;
+    for (const auto& [thread, records] : records_)
+      sum += (records.size() + trace::records_per_chunk - 1) / trace::records_per_chunk;
+    return sum;
   }
 
   void write(const std::filesystem::path& path) { write_bytes(path, bytes()); }

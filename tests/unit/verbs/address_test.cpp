@@ -26,7 +26,13 @@ VerbsAddress infiniband_address() {
 }
 
 Greeting greeting() {
-  return {.step = Greeting::Step::hello, .queue_pair = 0xabcdef, .packet_number = 0x123456, .window = 32, .buffer_bytes = 16512};
+  return {.step = Greeting::Step::hello,
+          .queue_pair = 0xabcdef,
+          .packet_number = 0x123456,
+          .window = 32,
+          .buffer_bytes = 16512,
+          .ring_words = {0x7fff12345640, 0x1234},
+          .ring_slots = 16};
 }
 
 TEST(verbs_address, what_was_encoded_is_read_back) {
@@ -39,7 +45,7 @@ TEST(verbs_address, every_place_has_its_number_in_little_endian) {
   const VerbsAddress::Wire wire = infiniband_address().encode();
   EXPECT_EQ(wire[0], std::byte{'S'});
   EXPECT_EQ(wire[3], std::byte{'A'});
-  EXPECT_EQ(wire[4], std::byte{1});
+  EXPECT_EQ(wire[4], std::byte{2});
   EXPECT_EQ(wire[6], std::byte{1});
   EXPECT_EQ(wire[8], std::byte{0x34});
   EXPECT_EQ(wire[9], std::byte{0x12});
@@ -81,7 +87,7 @@ TEST(verbs_address, rank_on_another_kind_of_network_is_named) {
 TEST(greeting, what_was_encoded_is_read_back) { EXPECT_EQ(Greeting::decode(greeting().encode()), greeting()); }
 
 TEST(greeting, damage_is_noticed) {
-  for (const std::size_t place : {0, 4, 6, 7, 11, 15, 18, 24, 31}) {
+  for (const std::size_t place : {0, 4, 6, 7, 11, 15, 18, 37, 40, 47}) {
     Greeting::Wire wire = greeting().encode();
     wire[place] = std::byte{77};
     EXPECT_FALSE(Greeting::decode(wire)) << place;
@@ -91,6 +97,16 @@ TEST(greeting, damage_is_noticed) {
 TEST(greeting, window_of_nothing_is_refused) {
   Greeting none = greeting();
   none.window = 0;
+  EXPECT_FALSE(Greeting::decode(none.encode()));
+}
+
+TEST(greeting, rings_are_had_altogether_or_not_at_all) {
+  Greeting none = greeting();
+  none.ring_slots = 0;
+  EXPECT_FALSE(Greeting::decode(none.encode()));
+  none.ring_words = {};
+  EXPECT_EQ(Greeting::decode(none.encode()), none);
+  none.ring_slots = 16;
   EXPECT_FALSE(Greeting::decode(none.encode()));
 }
 

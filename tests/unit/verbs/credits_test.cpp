@@ -51,43 +51,51 @@ TEST(credits, half_a_window_has_to_be_told) {
   EXPECT_FALSE(credits.must_tell());
 }
 
-/// Two sides over a network that delivers in order, driven at random: each sends messages and looks at what has come when chance
-/// says so, and tells its credits whenever it must.
+/// Two sides over a network that delivers in order, driven at random: each sends messages, by receive buffers or by a ring, and
+/// looks at what has come when chance says so, and tells its credits whenever it must.
 class Side {
  public:
+  enum class Kind { sent, ring, credit };
   struct Message {
-    bool is_credit = false;
+    Kind kind{};
     std::uint32_t granted = 0;
+    std::uint32_t ring_granted = 0;
   };
 
-  explicit Side(std::uint32_t window) : credits_(window, window), buffers_(Credits::buffers(window)) {}
+  explicit Side(std::uint32_t window) : credits_(window, window), ring_(window, window), buffers_(Credits::buffers(window)) {}
 
-  void send(Side& to) {
-    if (!credits_.may_send()) return;
-    credits_.note_sent();
-    to.take_in({false, credits_.grant()});
+  void send(Side& to, bool by_ring = false) {
+    Credits& path = by_ring ? ring_ : credits_;
+    if (!path.may_send()) return;
+    path.note_sent();
+    tell(to, by_ring ? Kind::ring : Kind::sent);
     ++sent_;
   }
   void look(Side& to) {
     if (inbox_.empty()) return;
     const Message message = inbox_.front();
     inbox_.pop_front();
-    ++buffers_;
+    if (message.kind != Kind::ring) ++buffers_;
     ASSERT_TRUE(credits_.accept(message.granted));
-    if (!message.is_credit) credits_.note_consumed();
-    if (credits_.must_tell()) to.take_in({true, credits_.grant()});
+    ASSERT_TRUE(ring_.accept(message.ring_granted));
+    if (message.kind == Kind::sent) credits_.note_consumed();
+    if (message.kind == Kind::ring) ring_.note_consumed();
+    if (credits_.must_tell() || ring_.must_tell()) tell(to, Kind::credit);
   }
   [[nodiscard]] std::size_t sent() const { return sent_; }
   [[nodiscard]] bool was_without_buffer() const { return without_buffer_; }
 
  private:
+  void tell(Side& to, Kind kind) { to.take_in({kind, credits_.grant(), ring_.grant()}); }
   void take_in(const Message& message) {
+    inbox_.push_back(message);
+    if (message.kind == Kind::ring) return;
     without_buffer_ = without_buffer_ || buffers_ == 0;
     --buffers_;
-    inbox_.push_back(message);
   }
 
   Credits credits_;
+  Credits ring_;
   std::uint32_t buffers_;
   std::deque<Message> inbox_;
   std::size_t sent_ = 0;
@@ -106,10 +114,10 @@ TEST(credits, no_message_ever_meets_a_peer_without_a_buffer) {
         switch (random() % 8) {
           case 0:
           case 1:
-            left.send(right);
+            left.send(right, random() % 2 != 0);
             break;
           case 2:
-            if (eagerness != 0) right.send(left);
+            if (eagerness != 0) right.send(left, random() % 2 != 0);
             break;
           case 3:
             if (eagerness > 2) left.look(right);

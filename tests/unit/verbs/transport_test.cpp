@@ -40,7 +40,7 @@ TEST_F(verbs_transport, two_that_call_each_other_end_up_with_one_connection) {
 
 TEST_F(verbs_transport, messages_of_all_sizes_arrive_whole_and_in_order) {
   constexpr std::size_t count = 400;
-  const std::size_t most = host(0).max_payload();
+  const std::size_t most = host(0).max_payload(Peer{1});
   const auto payload_of = [&](std::size_t number) {
     return std::string((number * 977) % most, static_cast<char>('a' + number % 26));
   };
