@@ -11,12 +11,13 @@ LIBRARY = BUILD / "interpose" / "libsluice.so"
 
 
 # Ranks on hosts of their own, and two to a host, so that both transports carry messages; jobs of three hosts. Left out: what takes
-# gigabytes, and spawning, where the host's children do not find their parents.
+# gigabytes, and spawning, where the host's children do not find their parents. Half of the conformance programs each day.
 OVER_HOSTS = [
-    ("run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn"),
-    ("run", "--testbed", "3", "--ranks", "3", "--mode", "release"),
-    ("random/run", "--testbed", "2", "--mode", "release", "--count", "40"),
-    ("random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "20"),
+    ("run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn",
+     "--of-the-day", "40"),
+    ("run", "--testbed", "3", "--ranks", "3", "--mode", "release", "--of-the-day", "16"),
+    ("random/run", "--testbed", "2", "--mode", "release", "--count", "30"),
+    ("random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "15"),
 ]
 
 
