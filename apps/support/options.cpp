@@ -37,6 +37,18 @@ void OptionTable::flag(const char* name, bool& target, const char* help) {
   options_.push_back({name, "", help, [&target](std::string_view) { return target = true; }});
 }
 
+void OptionTable::word(const char* name, std::string& target, std::vector<std::string> words, const char* help) {
+  std::string expected;
+  for (const std::string& word : words) {
+    if (!expected.empty()) expected += &word == &words.back() ? " or " : ", ";
+    expected += word;
+  }
+  options_.push_back({name, expected, help, [&target, words = std::move(words)](std::string_view text) {
+                        target = text;
+                        return std::find(words.begin(), words.end(), text) != words.end();
+                      }});
+}
+
 void OptionTable::common(CommonOptions& options) {
   number("--iterations", options.iterations, "(100)");
   options_.push_back(

@@ -26,6 +26,8 @@ class OptionTable {
   void number(const char* name, std::size_t& target, const char* help);
   void number(const char* name, int& target, const char* help);
   void flag(const char* name, bool& target, const char* help);
+  /// One of these words.
+  void word(const char* name, std::string& target, std::vector<std::string> words, const char* help);
   void common(CommonOptions& options);
 
   /// Accepts `--name value` and `--name=value`. A mistake, or --help, is printed; then the process ends.

@@ -1,0 +1,23 @@
+// The command line of patterns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "apps/support/job.hpp"
+#include "apps/support/trials.hpp"
+
+namespace patterns {
+
+struct Options {
+  std::string pattern;             // --pattern
+  std::vector<std::size_t> sizes;  // --bytes: of scatter and gather for each rank, of reduce and broadcast of the whole; in turn
+  std::size_t segment = 262144;    // --segment: what broadcast sends on at a time
+  apps::TrialOptions trials;
+};
+
+/// A mistake, or --help, is printed by rank 0; then the process ends.
+Options parse_options(int argc, char** argv, apps::World world);
+
+}  // namespace patterns

@@ -1,0 +1,39 @@
+// The communication patterns of the cooperative-rendezvous paper's section IV, by point-to-point calls, as MPI libraries write
+// them inside of their collectives. Rank 0 is the root. What a rank has for itself is not copied.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "apps/patterns/options.hpp"
+#include "apps/support/job.hpp"
+
+namespace patterns {
+
+/// Has the buffers of this rank. Members are called by all ranks alike.
+class Pattern {
+ public:
+  Pattern() = default;
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+  virtual ~Pattern() = default;
+
+  /// Writes what this rank contributes to this trial.
+  virtual void prepare(int trial) = 0;
+  /// Ends when every page of what this rank received has been looked at.
+  virtual void run() = 0;
+  /// Whether all bits received are right.
+  [[nodiscard]] virtual bool correct(int trial) const = 0;
+};
+
+/// One to all: the root sends to all without blocking, the others receive blocking. `bytes` for each.
+std::unique_ptr<Pattern> scatter(apps::World world, std::size_t bytes);
+/// All to one: the others send blocking, the root receives from all without blocking. `bytes` from each.
+std::unique_ptr<Pattern> gather(apps::World world, std::size_t bytes);
+/// Sums of vectors of doubles on the root: every rank adds up one part of them, which the others send it (one to all, from each
+/// rank), and the root collects the parts (all to one). `bytes`: of a vector.
+std::unique_ptr<Pattern> reduce(apps::World world, std::size_t bytes);
+/// A pipeline along the ranks: each passes on a segment as soon as it has it. `bytes` altogether.
+std::unique_ptr<Pattern> broadcast(apps::World world, std::size_t bytes, std::size_t segment);
+
+}  // namespace patterns
