@@ -10,9 +10,8 @@
 //     only the receiver waits      it reads: the sender's helper thread would take the processor from its application
 //     otherwise                    the sender; the receiver takes part as soon as it waits (claims, engine_cooperative.cpp)
 //   more processes than processors
-//     the receiver waits           it reads: it has the processor now, and needs no answer of a sender that does not; but where
-//     it
-//                                  has more to copy already than the sender, the sender copies
+//     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II)
+//     otherwise, receiver waits    it reads: it has the processor now, and needs no answer of a sender that does not
 //     otherwise                    the sender
 //
 // What is expected of whom (COOP-load) is told by the receiver alone, from its decision until the transfer ends or goes another
@@ -50,7 +49,12 @@ Engine::State::CopyChoice Engine::State::choose_copier(const Request& receive) c
 Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) const {
   const bool receiver_waits = inside != 0 && !receive.released;
   if (!receiver_waits) return {oversubscribed ? Copier::sender : Copier::both, trace::Reason::sender_copies};
-  if (!oversubscribed && transport->is_attentive(receive.peer)) return {Copier::both, trace::Reason::both_copy};
+  if (oversubscribed) {
+    const bool sender_alone = call_of(receive.rts_flags) == SendCall::blocking && !receive.call_waits;
+    if (sender_alone) return {Copier::sender, trace::Reason::calls};
+  } else if (transport->is_attentive(receive.peer)) {
+    return {Copier::both, trace::Reason::both_copy};
+  }
   return {Copier::receiver, trace::Reason::receiver_waits};
 }
 
