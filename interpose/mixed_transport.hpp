@@ -57,6 +57,11 @@ class MixedTransport final : public Transport {
   std::atomic<std::uint64_t>& claims(std::uint32_t slot) override { return near_.claims(slot); }
   std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override { return near_.claims_at(peer, slot); }
 
+  [[nodiscard]] CopyLoad copy_load(Peer peer) const override { return near_.copy_load(peer); }
+  void expect_copy(Peer by, std::int64_t bytes) override { near_.expect_copy(by, bytes); }
+  void copied(std::size_t bytes) override { near_.copied(bytes); }
+  [[nodiscard]] bool is_attentive(Peer peer) const override { return is_near(peer) && near_.is_attentive(peer); }
+
   [[nodiscard]] Rdma* rdma(Peer peer) override { return is_near(peer) ? near_.rdma(peer) : far_.rdma(peer); }
 
   void flush_alerts() override { near_.flush_alerts(); }

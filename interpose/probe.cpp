@@ -79,7 +79,7 @@ int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messag
   buffer.settle(Access::write);
   const MatchedMessage taken = take_message(*slot);
   *message = predefined().message_null;
-  Request* request = engine().start_receive(taken.message, buffer.user_buffer(), site);
+  Request* request = engine().start_receive(taken.message, buffer.user_buffer(), site, Engine::Caller::waits);
   engine().wait_all({&request, 1}, site);
   const Outcome outcome = engine().take(request);
   fill_status(status, outcome);

@@ -17,13 +17,15 @@ bool carried(const SendArguments& send, const ReceiveArguments& receive) {
 Request* start(const ReceiveArguments& receive, CallSite site) {
   if (!receive.carried()) return nullptr;
   Context& context = *receive.communicator().context;
-  return engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site);
+  return engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site,
+                                Engine::Caller::waits);
 }
 
 Request* start(const SendArguments& send, CallSite site) {
   if (!send.carried()) return nullptr;
   Context& context = *send.communicator().context;
-  return engine().start_send(context, send.to(), send.tag(), send.buffer().user_buffer(), SendMode::standard, site);
+  return engine().start_send(context, send.to(), send.tag(), send.buffer().user_buffer(), SendMode::standard, site,
+                             Engine::Caller::waits);
 }
 
 /// Both at once, so that they are released together or not at all.
@@ -59,7 +61,8 @@ Request* start_copy(const SendArguments& send, CallSite site) {
   const BufferArgument& buffer = send.buffer();
   auto copy = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes());
   LayoutCursor(buffer.user_buffer()).pack({copy.get(), buffer.bytes()});
-  return engine().start_send(*send.communicator().context, send.to(), send.tag(), std::move(copy), buffer.bytes(), site);
+  return engine().start_send(*send.communicator().context, send.to(), send.tag(), std::move(copy), buffer.bytes(), site,
+                             Engine::Caller::waits);
 }
 
 int Sendrecv_replace(CallSite site, void* address, int count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,

@@ -40,6 +40,8 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"    and by the receiver at once", counts.cooperative});
   rows.push_back({"  read by the receiver", counts.read});
   rows.push_back({"  copied in and out", counts.streamed});
+  rows.push_back({"single copies made, whole or in part", counts.copies});
+  rows.push_back({"  bytes", counts.bytes_copied, Row::Unit::bytes});
   for (std::size_t i = 0; i < counts.rdma.size(); ++i) {
     rows.push_back(
         {std::string("  over RDMA by ") + name_of(static_cast<Rendezvous>(i)), counts.rdma[i], Row::Unit::count, true});

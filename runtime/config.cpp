@@ -20,15 +20,17 @@ constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
     {{"auto", "auto"}, {"alias", "alias"}, {"cma", "cma"}, {"stream", "stream"}}};
 constexpr std::array<Choice<TraceKeep>, 2> trace_keeps{{{"oldest", TraceKeep::oldest}, {"newest", TraceKeep::newest}}};
-constexpr std::array<Choice<Rendezvous>, 9> protocols{{{"auto", Rendezvous::automatic},
-                                                       {"rput", Rendezvous::rput},
-                                                       {"rget", Rendezvous::rget},
-                                                       {"coop", Rendezvous::coop},
-                                                       {"getcqe", Rendezvous::getcqe},
-                                                       {"get", Rendezvous::get},
-                                                       {"rdrp", Rendezvous::rdrp},
-                                                       {"putnr", Rendezvous::putnr},
-                                                       {"put", Rendezvous::put}}};
+constexpr std::array<Choice<Rendezvous>, rendezvous_kinds> protocols{{{"auto", Rendezvous::automatic},
+                                                                      {"rput", Rendezvous::rput},
+                                                                      {"rget", Rendezvous::rget},
+                                                                      {"coop", Rendezvous::coop},
+                                                                      {"coop-coll", Rendezvous::coop_coll},
+                                                                      {"coop-load", Rendezvous::coop_load},
+                                                                      {"getcqe", Rendezvous::getcqe},
+                                                                      {"get", Rendezvous::get},
+                                                                      {"rdrp", Rendezvous::rdrp},
+                                                                      {"putnr", Rendezvous::putnr},
+                                                                      {"put", Rendezvous::put}}};
 constexpr std::array<std::string_view, 3> known_transports{"shmem", "verbs", "tcp"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
@@ -169,14 +171,15 @@ std::vector<ConfigVariable> make_table() {
               "way that cannot be had is replaced by stream."}),
       one_of(
           &Config::rendezvous, protocols,
-          {"SLUICE_RNDV", "auto, rput, rget, coop, getcqe, get, rdrp, putnr or put", "auto",
-           "Who moves a large message. rput: the sender. rget: the receiver. coop (inside a node): both at once, each from its "
-           "end. Over RDMA: getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
+          {"SLUICE_RNDV", "auto, rput, rget, coop, coop-coll, coop-load, getcqe, get, rdrp, putnr or put", "auto",
+           "Who moves a large message. Inside a node: rput: the sender. rget: the receiver. coop: both at once, each from its "
+           "end. coop-coll: sender, receiver or both, by the kinds of their calls. coop-load: who has less to copy. Over RDMA: "
+           "getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
            "last byte; rdrp: the receiver in chunks; putnr: the sender, to a receive that the receiver has announced, with the "
-           "end "
-           "told by a change of the last byte; put: the same, with a random byte there before. auto: inside a node both where "
-           "each has a processor, otherwise the receiver "
-           "if it waits for the message; over RDMA getcqe, and rdrp for messages of more than two chunks. What a pair or a "
+           "end told by a change of the last byte; put: the same, with a random byte there before. auto: inside a node both "
+           "where "
+           "each has a processor and waits, otherwise one that waits, or who has less to copy; over RDMA getcqe, and rdrp for "
+           "messages of more than two chunks. What a pair or a "
            "buffer does not permit is replaced by what it does."}),
       byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
                  {"SLUICE_RDRP_CHUNK", "a number of bytes from 4K to 64M", "128K", "How much one read of rdrp fetches."}),

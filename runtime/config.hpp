@@ -12,23 +12,23 @@
 namespace sluice {
 
 enum class ReleaseMode { off, matched, early };
-/// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget and coop, over
-/// RDMA rput, getcqe (which is rget there), get, rdrp, putnr and put. Where the one that was asked for does not exist,
-/// `automatic` holds.
-enum class Rendezvous { automatic, rput, rget, coop, getcqe, get, rdrp, putnr, put };
-inline constexpr std::size_t rendezvous_kinds = 9;
+/// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget, coop, and the
+/// rules that choose between these (coop-coll, coop-load); over RDMA rput, getcqe (which is rget there), get, rdrp, putnr and
+/// put. Where the one that was asked for does not exist, `automatic` holds.
+enum class Rendezvous { automatic, rput, rget, coop, coop_coll, coop_load, getcqe, get, rdrp, putnr, put };
+inline constexpr std::size_t rendezvous_kinds = 11;
 /// The receiver speaks first.
 [[nodiscard]] constexpr bool receiver_initiated(Rendezvous wanted) {
   return wanted == Rendezvous::putnr || wanted == Rendezvous::put;
 }
 [[nodiscard]] constexpr Rendezvous over_rdma(Rendezvous wanted) {
   if (wanted == Rendezvous::rget) return Rendezvous::getcqe;
-  return wanted == Rendezvous::coop ? Rendezvous::automatic : wanted;
+  return wanted >= Rendezvous::coop && wanted <= Rendezvous::coop_load ? Rendezvous::automatic : wanted;
 }
 /// As in SLUICE_RNDV.
 [[nodiscard]] std::string name_of(Rendezvous rendezvous);
 [[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
-  return wanted > Rendezvous::coop ? Rendezvous::automatic : wanted;
+  return wanted > Rendezvous::coop_load ? Rendezvous::automatic : wanted;
 }
 enum class TraceKeep { oldest, newest };
 enum class GuardEngine { automatic, mprotect, userfaultfd };
@@ -41,7 +41,7 @@ struct Config {
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
-  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop|getcqe|get|rdrp|putnr|put
+  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop|coop-coll|coop-load|getcqe|get|rdrp|putnr|put
   std::size_t rdrp_chunk = 131072;                // SLUICE_RDRP_CHUNK=<bytes, with K or M>
   std::size_t rdrp_outstanding = 4;               // SLUICE_RDRP_OUTSTANDING=<number of reads>
   std::size_t rtr_wait = 200;                     // SLUICE_RTR_WAIT=<microseconds>

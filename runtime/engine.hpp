@@ -98,12 +98,17 @@ class Engine {
   Outcome receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site);
 
   // --- nonblocking calls --------------------------------------------------------------------------------------------
+  /// Whether the application's call waits for the operation that it starts (MPI_Sendrecv, MPI_Mrecv).
+  enum class Caller : std::uint8_t { goes_on, waits };
   /// start_send answers nullptr when the message has left already and there is nothing to wait for.
-  Request* start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site);
+  Request* start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site,
+                      Caller caller = Caller::goes_on);
   /// A standard-mode send of a copy, which lives as long as the request.
-  Request* start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes, CallSite site);
-  Request* start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site);
-  Request* start_receive(Message* message, const UserBuffer& buffer, CallSite site);
+  Request* start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes, CallSite site,
+                      Caller caller = Caller::goes_on);
+  Request* start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site,
+                         Caller caller = Caller::goes_on);
+  Request* start_receive(Message* message, const UserBuffer& buffer, CallSite site, Caller caller = Caller::goes_on);
 
   /// Done, without progressing. Lock-free.
   [[nodiscard]] static bool is_complete(const Request& request);

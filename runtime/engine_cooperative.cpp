@@ -44,14 +44,7 @@ std::uint32_t count_chunks(std::size_t bytes, std::uint32_t chunk_bytes) {
 
 }  // namespace
 
-/// A process that has no processor to itself copies when it has one, and needs no answer of the sender to do so.
-bool Engine::State::prefers_read(const Request& receive) const {
-  const Rendezvous rendezvous = inside_a_node(config.rendezvous);
-  if (rendezvous == Rendezvous::rget) return true;
-  return rendezvous == Rendezvous::automatic && oversubscribed && inside != 0 && !receive.released;
-}
-
-void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool readable) {
+void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool takes_part) {
   const std::size_t bytes = receive.stop - receive.offset;
   ChunkClaims claims(transport->claims(receive.progress_slot));
   receive.shared = {.generation = claims.view().generation,
@@ -60,9 +53,7 @@ void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool reada
   receive.shared.chunks = count_chunks(bytes, receive.shared.chunk_bytes);
   clear.generation = receive.shared.generation;
   clear.chunk_bytes = receive.shared.chunk_bytes;
-  const Rendezvous rendezvous = inside_a_node(config.rendezvous);
-  const bool wanted = rendezvous == Rendezvous::coop || (rendezvous == Rendezvous::automatic && !oversubscribed);
-  receive.shared.own_part_done = !(wanted && readable && receive.shared.chunks > 1);
+  receive.shared.own_part_done = !takes_part || receive.shared.chunks == 1;
   if (!receive.shared.own_part_done) helping.push_back(&receive);
 }
 
@@ -99,7 +90,10 @@ void Engine::State::own_part_written(Request* send) {
   const bool copied = send->offset > send->shared.start;
   send->shared.own_part_done = true;
   const bool alone = copied && send->offset == send->limit;
-  if (copied) send_fin_of_chunks(*send);
+  if (copied) {
+    ++statistics.copies;
+    send_fin_of_chunks(*send);
+  }
   if (alone || send->shared.peer_done) finish(send);
 }
 
@@ -113,12 +107,16 @@ bool Engine::State::run_help(Lock& lock) {
     own_part_read(receive, claim.view.front);
     return true;
   }
-  if (shared.back++ == 0) ++statistics.cooperative;
+  if (shared.back++ == 0) {
+    ++statistics.cooperative;
+    ++statistics.copies;
+  }
   const std::size_t begin = shared.chunk_at(shared.chunks - shared.back);
   const std::size_t bytes = std::min(begin + shared.chunk_bytes, receive->stop) - begin;
   receive->copying = true;
   ++busy_copies;
   const std::size_t arrived = read_piece(lock, *receive, begin, bytes);
+  count_copied(arrived);
   receive->copying = false;
   --busy_copies;
   if (arrived < bytes) {

@@ -42,6 +42,7 @@ void Engine::State::finish(Request* request) {
     ++statistics.receives;
     statistics.bytes_received += request->limit;
     if (request->counted_large) --large_receives;
+    end_expected_copies(*request);
     if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
     request->progress_slot = Transport::no_slot;
     if (request->released) end_release(*request);
@@ -111,6 +112,7 @@ Outcome Engine::receive(Context& context, Rank from, Tag tag, void* data, std::s
   Request* receive = state_->new_receive(context, from, tag, site);
   receive->data = static_cast<std::byte*>(data);
   receive->bytes = capacity;
+  receive->call_waits = true;
   state_->post(receive);
   state_->wait_all(lock, {&receive, 1}, site);
   return state_->take(receive);
@@ -123,6 +125,7 @@ Outcome Engine::receive(Context& context, Rank from, Tag tag, const UserBuffer& 
   Request* receive = state_->new_receive(context, from, tag, site);
   receive->layout_buffer = buffer;
   receive->bytes = buffer.bytes();
+  receive->call_waits = true;
   state_->post(receive);
   state_->wait_all(lock, {&receive, 1}, site);
   return state_->take(receive);
@@ -141,20 +144,22 @@ void describe(Request& receive, const UserBuffer& buffer) {
 
 }  // namespace
 
-Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site) {
+Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site, Caller caller) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Request* receive = state_->new_receive(context, from, tag, site);
   describe(*receive, buffer);
+  receive->call_waits = caller == Caller::waits;
   state_->post(receive);
   return receive;
 }
 
-Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallSite site) {
+Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallSite site, Caller caller) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Request* receive = state_->new_receive(*message->context, message->source, message->tag, site);
   describe(*receive, buffer);
+  receive->call_waits = caller == Caller::waits;
   receive->sequence = ++state_->operations;
   if (trace::on()) [[unlikely]]
     trace::posted(*receive);

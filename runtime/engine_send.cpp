@@ -182,7 +182,8 @@ void Engine::State::send_in_turn(Request* send) {
     MessageHeader header = matching_header(*send, MessageKind::rts);
     number(header, send->peer);
     ReadyToSend rts{.message_bytes = send->bytes, .sender_request = static_cast<std::uint64_t>(send->id)};
-    if (send->sender_waits) header.flags |= flag_sender_waits;
+    if (send->call_waits) header.flags |= flag_sender_waits;
+    if (send->owned && !send->call_waits) header.flags |= flag_buffered;
     const std::byte* address = nullptr;
     if (rdma_for(send->peer)) {
       offer_rdma(*send, header, rts);
@@ -303,7 +304,7 @@ void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::siz
   Request* send = state_->new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
   send->bytes = bytes;
-  send->sender_waits = true;
+  send->call_waits = true;
   state_->start_send(send);
   state_->wait_all(lock, {&send, 1}, site);
   state_->take(send);
@@ -316,13 +317,14 @@ void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, 
   Request* send = state_->new_send(context, to, tag, mode, site);
   send->layout_buffer = buffer;
   send->bytes = buffer.bytes();
-  send->sender_waits = true;
+  send->call_waits = true;
   state_->start_send(send);
   state_->wait_all(lock, {&send, 1}, site);
   state_->take(send);
 }
 
-Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site) {
+Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site,
+                            Caller caller) {
   Lock lock(state_->mutex);
   if (mode == SendMode::standard && buffer.is_contiguous() &&
       state_->send_at_once(context, to, tag, buffer.data(), buffer.bytes(), site)) {
@@ -336,12 +338,13 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
     send->layout_buffer = buffer;
   }
   send->bytes = buffer.bytes();
+  send->call_waits = caller == Caller::waits;
   state_->start_send(send);
   return send;
 }
 
 Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes,
-                            CallSite site) {
+                            CallSite site, Caller caller) {
   Lock lock(state_->mutex);
   if (state_->send_at_once(context, to, tag, copy.get(), bytes, site)) return nullptr;
   Inside inside(*state_, lock);
@@ -349,6 +352,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<
   send->data = copy.get();
   send->owned = std::move(copy);
   send->bytes = bytes;
+  send->call_waits = caller == Caller::waits;
   state_->start_send(send);
   return send;
 }

@@ -177,8 +177,19 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool needs_looks() const;
 
   // --- both sides of a `write` (engine_cooperative.cpp) ------------------------------------------------------------
-  [[nodiscard]] bool prefers_read(const Request& receive) const;
-  void open_chunks(Request& receive, ClearToSend& clear, bool readable);
+  /// Who is to copy, and why.
+  struct CopyChoice {
+    Copier copier{};
+    trace::Reason reason{};
+  };
+  [[nodiscard]] CopyChoice choose_copier(const Request& receive) const;
+  [[nodiscard]] CopyChoice choose_hybrid(const Request& receive) const;
+  [[nodiscard]] Copier choose_by_load(const Request& receive) const;
+  /// COOP-load: for as long as the transfer goes on this way.
+  void expect_copies(Request& receive, Copier copier);
+  void end_expected_copies(Request& receive);
+  void count_copied(std::size_t bytes);
+  void open_chunks(Request& receive, ClearToSend& clear, bool takes_part);
   static void join_chunks(Request& send, const ClearToSend& clear);
   [[nodiscard]] bool claim_for_writing(Request& send);
   [[nodiscard]] bool all_claimed(const Request& send);

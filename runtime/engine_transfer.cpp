@@ -93,10 +93,12 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   }
   using Way = Request::Way;
   if (receive->way == Way::undecided && begin_rdma(*receive)) return;
-  const bool elsewhere = receive->peer != self;
+  end_expected_copies(*receive);
+  const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
-  if (receive->way < Way::write && elsewhere && transport->can_write(receive->peer) && !(readable && prefers_read(*receive)) &&
-      !receive->has_gaps() && (receive->released || in_alias_block(ByteRange::of(receive->data, receive->limit)))) {
+  const CopyChoice choice = writable && readable ? choose_copier(*receive) : CopyChoice{Copier::sender, trace::Reason::only_way};
+  if (writable && choice.copier != Copier::receiver && !receive->has_gaps() &&
+      (receive->released || in_alias_block(ByteRange::of(receive->data, receive->limit)))) {
     receive->progress_slot = transport->open_progress_slot();
     if (receive->progress_slot != Transport::no_slot) receive->way = Way::write;
   }
@@ -104,8 +106,8 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   if (receive->way == Way::undecided && readable) {
     receive->way = Way::read;
     copies.push_back(receive);
-    note_choice(*receive, trace::Protocol::rget,
-                prefers_read(*receive) ? trace::Reason::receiver_waits : trace::Reason::only_way);
+    if (receive->peer != self) expect_copies(*receive, Copier::receiver);
+    note_choice(*receive, trace::Protocol::rget, choice.copier == Copier::receiver ? choice.reason : trace::Reason::only_way);
     return;
   }
   if (receive->way == Way::undecided) receive->way = Way::stream;
@@ -116,7 +118,10 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   clear.limit = receive->stop;
   clear.delivery = receive->way == Way::write ? Delivery::write : Delivery::stream;
   clear.progress_slot = receive->progress_slot;
-  if (receive->way == Way::write) open_chunks(*receive, clear, readable);
+  if (receive->way == Way::write) {
+    open_chunks(*receive, clear, choice.copier == Copier::both);
+    expect_copies(*receive, receive->shared.own_part_done ? Copier::sender : Copier::both);
+  }
   ++(receive->way == Way::write ? statistics.written : statistics.streamed);
   answer(*receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
   if (receive->way == Way::stream) {
@@ -124,7 +129,7 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   } else {
     const bool alone = receive->shared.own_part_done;
     note_choice(*receive, alone ? trace::Protocol::rput : trace::Protocol::coop,
-                alone ? trace::Reason::sender_copies : trace::Reason::both_copy);
+                alone && choice.copier == Copier::both ? trace::Reason::sender_copies : choice.reason);
   }
 }
 
@@ -265,8 +270,10 @@ bool Engine::State::write_piece(Lock& lock, Request* send, std::size_t most) {
   const bool written = transport->write(send->peer, send->remote_address + send->offset, {source, bytes});
   if (written) transport->report_progress(send->peer, send->progress_slot, send->offset + bytes);
   lock.lock();
-  if (written) send->offset += bytes;
-  return written;
+  if (!written) return false;
+  send->offset += bytes;
+  count_copied(bytes);
+  return true;
 }
 
 /// Out of the sender's memory file if it offered its block, otherwise by cross-memory attach. What was offered as a block is
@@ -321,6 +328,7 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
     arrived = read_piece(lock, *receive, receive->offset, wanted);
     receive->offset += arrived;
   }
+  if (receive->peer != self) count_copied(arrived);
   receive->copying = false;
   --busy_copies;
   if (arrived < wanted) {
@@ -335,6 +343,7 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
     return;
   }
   ++statistics.read;
+  if (receive->peer != self) ++statistics.copies;
   answer(*receive, MessageKind::fin);
   finish(receive);
 }

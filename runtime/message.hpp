@@ -41,7 +41,7 @@ static_assert(sizeof(MessageHeader) == 24 && std::is_trivially_copyable_v<Messag
 
 /// eager: the payload ends with the sender's request address, to be answered with an ack once it is matched.
 inline constexpr std::uint8_t flag_synchronous = 1;
-/// rts: the sender is blocked in the send call, so that its processor is free to copy.
+/// rts: the sender is blocked in the send call, so that its processor is free to copy (CO, table II).
 inline constexpr std::uint8_t flag_sender_waits = 2;
 /// rts: the payload in the sender's memory is one contiguous range, so that the receiver may read it.
 inline constexpr std::uint8_t flag_contiguous = 4;
@@ -56,6 +56,9 @@ inline constexpr std::uint8_t flag_block = 16;
 inline constexpr std::uint8_t flag_rdma = 32;
 /// rts, with flag_rdma: that range is registered, at sender_address and with sender_key, for RDMA reads.
 inline constexpr std::uint8_t flag_registered = 64;
+
+/// rts: the send is buffered: its call returned when the message had been copied, and nobody will wait for it.
+inline constexpr std::uint8_t flag_buffered = 128;
 
 struct ReadyToSend {
   std::uint64_t message_bytes = 0;

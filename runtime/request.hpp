@@ -41,11 +41,11 @@ class Request {
   bool released = false;   // under guard, the call has returned
   bool copying = false;    // a thread copies a chunk outside the lock; offset and way are not to be changed
   bool counted_large = false;
-  bool unknown = false;       // receive: released, and its message has not come yet
-  bool sender_waits = false;  // send: its thread is blocked in the call
-  std::size_t aside = 0;      // send: the call has returned; so many bytes of memory hold what has not left yet
-  bool offered = false;       // send: announced as an alias block, so that its data is read in the memory file only
-  bool offers_rdma = false;   // send: announced with flag_rdma
+  bool unknown = false;      // receive: released, and its message has not come yet
+  bool call_waits = false;   // its call returns when it is done, or released
+  std::size_t aside = 0;     // send: the call has returned; so many bytes of memory hold what has not left yet
+  bool offered = false;      // send: announced as an alias block, so that its data is read in the memory file only
+  bool offers_rdma = false;  // send: announced with flag_rdma
   Failure failure = Failure::none;
   bool cancelled = false;
 
@@ -68,6 +68,8 @@ class Request {
   std::uint64_t remote_request = 0;
   std::uint64_t remote_address = 0;
   std::uint32_t progress_slot = Transport::no_slot;
+  std::int64_t expected_of_peer = 0;  // receive: bytes of its copy that the other side is expected to make (COOP-load)
+  std::int64_t expected_of_self = 0;  // ... and this process
   std::uint8_t rts_flags = 0;
   std::uint8_t announced_last_byte = 0;  // receive: with flag_registered
   std::uint32_t announced_key = 0;       // likewise

@@ -41,6 +41,8 @@ struct EngineStatistics {
   std::uint64_t written = 0;                           // receives by single copy of the sender
   std::uint64_t cooperative = 0;                       // of these, with chunks read by the receiver
   std::uint64_t read = 0;                              // receives by single copy of the receiver
+  std::uint64_t copies = 0;                            // large messages that this process copied, all or a part of them
+  std::uint64_t bytes_copied = 0;                      // of them
   std::uint64_t streamed = 0;                          // receives by copy-in/copy-out
   std::array<std::uint64_t, rendezvous_kinds> rdma{};  // receives over RDMA, by Rendezvous
   std::uint64_t last_bytes_seen = 0;                   // of these, ended by a look at the last byte

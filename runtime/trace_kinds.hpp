@@ -63,6 +63,8 @@ enum class Reason : std::uint16_t {
   one_read,
   many_chunks,
   refused,
+  calls,
+  load,
 };
 /// What carries messages to a rank (EntryType::peers).
 enum class Transporter : std::uint8_t { none, self, shmem, tcp, verbs };
@@ -137,6 +139,8 @@ inline constexpr std::array words{
     Word{"reason", 9, "one read is enough"},
     Word{"reason", 10, "many chunks"},
     Word{"reason", 11, "refused before"},
+    Word{"reason", 12, "kinds of the calls"},
+    Word{"reason", 13, "less to copy"},
     Word{"outcome", 0, "success"},
     Word{"outcome", 1, "truncated"},
     Word{"outcome", 2, "cancelled"},

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/cooperative_choice.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rdma.hpp"
 #include "runtime/types.hpp"
@@ -112,6 +113,17 @@ class Transport {
   /// Beside each progress word: who copies which chunk (ChunkClaims). nullptr when the peer has no such slot.
   virtual std::atomic<std::uint64_t>& claims(std::uint32_t slot) = 0;                // [any thread]
   virtual std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) = 0;  // [any thread]
+
+  /// Who has how much to copy on this node (COOP-load, CO section II-B2). Hints, for a choice between equals.
+  /// Of this process or a peer on its node, as they stand now.
+  [[nodiscard]] virtual CopyLoad copy_load(Peer /*peer*/) const { return {}; }
+  /// This process expects so many more bytes (fewer, if negative) of copies by `by`, which may be itself. What it expects of one
+  /// process never falls below 0.
+  virtual void expect_copy(Peer /*by*/, std::int64_t /*bytes*/) {}
+  /// So many bytes were copied by this process.
+  virtual void copied(std::size_t /*bytes*/) {}
+  /// A thread of the peer is in a call, or has been woken, so that what is sent to it is seen at once. A hint.
+  [[nodiscard]] virtual bool is_attentive(Peer /*peer*/) const { return false; }
 
   /// Peers that were not told at once of what was sent to them are told now. For whoever stops polling.
   virtual void flush_alerts() = 0;

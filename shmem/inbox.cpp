@@ -32,13 +32,15 @@ InboxLayout::InboxLayout(std::size_t processes) {
   ring_capacity_ = std::clamp(std::bit_floor(most_inbox_bytes / count), least_ring_bytes, most_ring_bytes);
   contact_words_ = (count + 63) / 64;
   slots_at_ = round_to_pages(3 * cache_line + contact_words_ * sizeof(std::uint64_t));
-  controls_at_ = slots_at_ + slots * cache_line;
+  loads_at_ = slots_at_ + slots * cache_line;
+  const std::size_t load_lines = (count * sizeof(std::uint64_t) + cache_line - 1) / cache_line;
+  controls_at_ = loads_at_ + (1 + load_lines) * cache_line;
   buffers_at_ = round_to_pages(controls_at_ + count * sizeof(RingControl));
   bytes_ = buffers_at_ + count * ring_capacity_;
 }
 
 std::uint64_t layout_fingerprint() {
-  constexpr std::uint64_t version = 2;
+  constexpr std::uint64_t version = 3;
   constexpr std::uint64_t sizes = sizeof(MessageHeader) << 48 | sizeof(ClearToSend) << 40 | sizeof(ReadyToSend) << 32 |
                                   sizeof(RingControl) << 20 | InboxLayout::slots << 8;
   return sizes | version;

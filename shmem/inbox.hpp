@@ -6,6 +6,8 @@
 //   finalized    set before the process closes its sockets on purpose
 //   contacts     one bit per sender, set with its first message, so that the owner polls only rings that were ever used
 //   slots        progress word and chunk claims, one line each; the owner gives them out, a sender writes them
+//   copied       how many bytes the owner has copied
+//   loads        one word per process: how many bytes of copies that process expects of the owner
 //   controls     RingControl per sender
 //   buffers      ring buffer per sender; pages come into being when used
 //
@@ -48,6 +50,7 @@ class InboxLayout {
   std::size_t ring_capacity_;
   std::size_t contact_words_;
   std::size_t slots_at_;
+  std::size_t loads_at_;
   std::size_t controls_at_;
   std::size_t buffers_at_;
   std::size_t bytes_;
@@ -78,6 +81,11 @@ class Inbox {
   }
   /// In the line of the progress word.
   [[nodiscard]] std::atomic<std::uint64_t>& claims(std::uint32_t slot) const { return (&this->slot(slot))[1]; }
+  [[nodiscard]] std::atomic<std::uint64_t>& copied() const { return *at<std::atomic<std::uint64_t>>(layout_.loads_at_); }
+  /// By who expects the copies. Together in few lines, as they are read together.
+  [[nodiscard]] std::atomic<std::uint64_t>& load(std::size_t expecting) const {
+    return at<std::atomic<std::uint64_t>>(layout_.loads_at_ + cache_line)[expecting];
+  }
   [[nodiscard]] RingControl* ring_control(std::size_t sender) const { return at<RingControl>(layout_.controls_at_) + sender; }
   [[nodiscard]] std::byte* ring_buffer(std::size_t sender) const {
     return at<std::byte>(layout_.buffers_at_) + sender * layout_.ring_capacity_;

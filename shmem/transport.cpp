@@ -231,6 +231,33 @@ std::atomic<std::uint64_t>* ShmemTransport::claims_at(Peer peer, std::uint32_t s
   return slot < InboxLayout::slots ? &link(peer).inbox.claims(slot) : nullptr;
 }
 
+const Inbox& ShmemTransport::inbox_of(Peer peer) const {
+  const std::size_t local = local_of_[static_cast<std::size_t>(peer)];
+  return local == self_ ? inbox_ : links_[local]->inbox;
+}
+
+CopyLoad ShmemTransport::copy_load(Peer peer) const {
+  const Inbox& inbox = inbox_of(peer);
+  CopyLoad load{.expected = 0, .made = inbox.copied().load(std::memory_order_relaxed)};
+  for (std::size_t local = 0; local < links_.size(); local++) load.expected += inbox.load(local).load(std::memory_order_relaxed);
+  return load;
+}
+
+void ShmemTransport::expect_copy(Peer by, std::int64_t bytes) {
+  std::atomic<std::uint64_t>& word = inbox_of(by).load(self_);
+  word.store(word.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
+}
+
+void ShmemTransport::copied(std::size_t bytes) {
+  copied_ += bytes;
+  inbox_.copied().store(copied_, std::memory_order_relaxed);
+}
+
+bool ShmemTransport::is_attentive(Peer peer) const {
+  const Attention level = inbox_of(peer).attention().load(std::memory_order_relaxed);
+  return level == Attention::none || level == Attention::sleeper;
+}
+
 void ShmemTransport::set_attention(Attention level) { inbox_.attention().store(level, std::memory_order_seq_cst); }
 
 void ShmemTransport::sleep(std::chrono::microseconds limit) {
@@ -269,9 +296,11 @@ bool ShmemTransport::take_helper_events(int limit_ms) {
   return rung || vanished() != gone_before;
 }
 
-/// Something happened on a peer's socket, on which nothing is ever sent after the introduction: the peer has closed it.
+/// Something happened on a peer's socket, on which nothing is ever sent after the introduction: the peer has closed it. What it
+/// expected of this process is void.
 void ShmemTransport::hear(const Link& from) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, from.socket.get(), nullptr);
+  inbox_.load(local_of_[static_cast<std::size_t>(from.peer)]).store(0, std::memory_order_relaxed);
   if (from.inbox.finalized().load(std::memory_order_acquire) != 0) return;
   Peer none{-1};
   vanished_.compare_exchange_strong(none, from.peer, std::memory_order_release, std::memory_order_relaxed);

@@ -59,6 +59,11 @@ class ShmemTransport final : public Transport {
   std::atomic<std::uint64_t>& claims(std::uint32_t slot) override;
   std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override;
 
+  [[nodiscard]] CopyLoad copy_load(Peer peer) const override;
+  void expect_copy(Peer by, std::int64_t bytes) override;
+  void copied(std::size_t bytes) override;
+  [[nodiscard]] bool is_attentive(Peer peer) const override;
+
   void flush_alerts() override;
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override;
@@ -88,6 +93,7 @@ class ShmemTransport final : public Transport {
   void alert(Link& link, bool is_eager);
   void ring_overdue();
   int drain(Link& link, MessageSink& sink);
+  [[nodiscard]] const Inbox& inbox_of(Peer peer) const;
   void admit_new_senders();
   void deliver_room(MessageSink& sink);
   void give_up(const Link& link, const char* cause);
@@ -105,6 +111,7 @@ class ShmemTransport final : public Transport {
   std::vector<Link*> deferred_;               // peers whose helper threads may have to be woken
   std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;
+  std::uint64_t copied_ = 0;
   std::atomic<int> sleepers_{0};  // threads inside `sleep`
   std::atomic<Peer> vanished_{Peer{-1}};
   Descriptor helper_bell_;

@@ -26,8 +26,8 @@ Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t most_payload) {
       // A synchronous message ends with the number of its request.
       return {"eager", flag_synchronous, (flags & flag_synchronous) != 0 ? sizeof(std::uint64_t) : 0, most_payload, true};
     case static_cast<std::uint8_t>(MessageKind::rts):
-      return {"rts", flag_sender_waits | flag_contiguous | flag_block | flag_rdma | flag_registered, sizeof(ReadyToSend),
-              most_payload, true};
+      return {"rts", flag_sender_waits | flag_contiguous | flag_block | flag_rdma | flag_registered | flag_buffered,
+              sizeof(ReadyToSend), most_payload, true};
     case static_cast<std::uint8_t>(MessageKind::cts):
       return {"cts", 0, sizeof(ClearToSend), sizeof(ClearToSend), false};
     case static_cast<std::uint8_t>(MessageKind::refuse):

@@ -1,5 +1,8 @@
 """The ways in which the suites run a program: on the host alone, and under Sluice with each choice that changes its path."""
 
+# Who copies a large message inside a node, as SLUICE_RNDV names it.
+COPY_PROTOCOLS = ("rput", "rget", "coop", "coop-coll", "coop-load")
+
 # Name of the mode: what is added to the environment of the ranks besides LD_PRELOAD; None means that Sluice is not there.
 MODES = {
     "host": None,
@@ -11,8 +14,7 @@ MODES = {
     "cma": {"SLUICE_SHMEM_COPY": "cma"},
     "tcp": {"SLUICE_TRANSPORTS": "tcp"},
     "sends": {"SLUICE_SEND_RELEASE": "1"},
-    "rput": {"SLUICE_RNDV": "rput"},
-    "coop": {"SLUICE_RNDV": "coop"},
+    **{protocol: {"SLUICE_RNDV": protocol} for protocol in COPY_PROTOCOLS},
     "disabled": {"SLUICE_ENABLE": "0"},
 }
 

@@ -14,6 +14,10 @@ USUAL_RANKS = {
     "cma": (2, 3),
     "tcp": (3,),
     "rput": (2,),
+    "rget": (3,),
+    "coop": (4,),
+    "coop-coll": (2,),
+    "coop-load": (3,),
     "disabled": (2,),
 }
 

@@ -80,14 +80,15 @@ const ConfigVariable& variable_called(std::string_view name) {
 }
 
 TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
-  const std::vector<WordsOf> choices{{"SLUICE_ENABLE", {"0", "1"}},
-                                     {"SLUICE_RELEASE", {"off", "matched", "early"}},
-                                     {"SLUICE_SEND_RELEASE", {"0", "1"}},
-                                     {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
-                                     {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
-                                     {"SLUICE_RNDV", {"auto", "rput", "rget", "coop", "getcqe", "get", "rdrp", "putnr", "put"}},
-                                     {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
-                                     {"SLUICE_SUMMARY", {"0", "1"}}};
+  const std::vector<WordsOf> choices{
+      {"SLUICE_ENABLE", {"0", "1"}},
+      {"SLUICE_RELEASE", {"off", "matched", "early"}},
+      {"SLUICE_SEND_RELEASE", {"0", "1"}},
+      {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
+      {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
+      {"SLUICE_RNDV", {"auto", "rput", "rget", "coop", "coop-coll", "coop-load", "getcqe", "get", "rdrp", "putnr", "put"}},
+      {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
+      {"SLUICE_SUMMARY", {"0", "1"}}};
   for (const auto& [name, words] : choices) {
     const ConfigVariable& variable = variable_called(name);
     for (const std::string& word : words) {

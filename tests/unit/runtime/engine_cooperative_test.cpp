@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/engine.hpp"
@@ -33,6 +34,11 @@ class Pages {
  private:
   void* start_ = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 };
+
+void fill(std::span<std::byte> message, int round) {
+  for (std::size_t i = 0; i < message.size(); ++i)
+    message[i] = static_cast<std::byte>(i * 7 + i / 4099 + static_cast<unsigned>(round));
+}
 
 struct Case {
   const char* name;
@@ -69,12 +75,12 @@ TEST_P(Cooperative, every_byte_arrives_once_and_nothing_beyond_it_changes) {
   constexpr int rounds = 12;  // a buffer becomes a block at its sixth use
   const Pages source;
   const Pages target;
+  std::vector<std::byte> expected(bytes);
   std::memset(target.data(), 0x5a, room);
 
   std::thread sending([&, bytes = bytes] {
     for (int round = 0; round < rounds; ++round) {
-      for (std::size_t i = 0; i < bytes; ++i)
-        source.data()[i] = static_cast<std::byte>(i * 7 + i / 4099 + static_cast<unsigned>(round));
+      fill({source.data(), bytes}, round);
       sender.send(*from, one, tag, source.data(), bytes, SendMode::standard, here);
     }
     sender.drain();
@@ -82,15 +88,16 @@ TEST_P(Cooperative, every_byte_arrives_once_and_nothing_beyond_it_changes) {
   for (int round = 0; round < rounds; ++round) {
     const Outcome outcome = receiver.receive(*to, zero, tag, target.data(), bytes + 1000, here);
     ASSERT_EQ(outcome.bytes, bytes);
-    for (std::size_t i = 0; i < bytes; ++i) {
-      ASSERT_EQ(target.data()[i], static_cast<std::byte>(i * 7 + i / 4099 + static_cast<unsigned>(round)))
-          << "round " << round << " byte " << i;
-    }
+    fill(expected, round);
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), target.data())) << "round " << round;
     ASSERT_EQ(target.data()[bytes], std::byte{0x5a});
   }
   receiver.drain();
   sending.join();
   EXPECT_TRUE(conditions.receiver_takes_part || receiver.statistics().cooperative == 0);
+  const std::uint64_t copied = sender.statistics().bytes_copied + receiver.statistics().bytes_copied;
+  EXPECT_TRUE(receiver.statistics().streamed != 0 ? copied < rounds * bytes : copied == rounds * bytes) << copied;
+  for (const Peer peer : {Peer{0}, Peer{1}}) EXPECT_EQ(network.transport(peer).copy_load(peer).expected, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -98,7 +105,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(
         testing::Values(std::size_t{32'768}, std::size_t{65'537}, std::size_t{1'000'003}, std::size_t{2'900'000}),
         testing::Values(Case{"both", Rendezvous::coop, {}, true}, Case{"sender", Rendezvous::rput, {}, false},
-                        Case{"receiver", Rendezvous::rget, {}, false},
+                        Case{"receiver", Rendezvous::rget, {}, false}, Case{"calls", Rendezvous::coop_coll, {}, true},
+                        Case{"load", Rendezvous::coop_load, {}, true}, Case{"automatic", Rendezvous::automatic, {}, true},
+                        Case{"load_sender_stops", Rendezvous::coop_load, {.write_budget = 4'700'000}, true},
+                        Case{"load_receiver_stops", Rendezvous::coop_load, {.read_budget = 4'700'000}, true},
                         Case{"slow", Rendezvous::coop, {.delay_polls = 5, .room = 2}, true},
                         Case{"sender_stops", Rendezvous::coop, {.write_budget = 4'700'000}, true},
                         Case{"receiver_stops", Rendezvous::coop, {.read_budget = 14'300'000}, true},

@@ -98,6 +98,35 @@ TEST(ShmemTransport, ASlotThatIsOpenedAgainStartsAtZero) {
   EXPECT_EQ(node[1].progress(slot), 0u);
 }
 
+TEST(ShmemTransport, everybody_sees_what_all_expect_of_a_process) {
+  ShmemNode node(3);
+  node[0].expect_copy(Peer{1}, 1000);
+  node[1].expect_copy(Peer{1}, 10);
+  node[2].expect_copy(Peer{1}, 100);
+  for (std::size_t process = 0; process < 3; process++) EXPECT_EQ(node[process].copy_load(Peer{1}).expected, 1110u);
+  node[2].expect_copy(Peer{1}, -100);
+  EXPECT_EQ(node[0].copy_load(Peer{1}).expected, 1010u);
+  EXPECT_EQ(node[0].copy_load(Peer{0}).expected, 0u);
+}
+
+TEST(ShmemTransport, everybody_sees_how_much_a_process_has_copied) {
+  ShmemNode node(2);
+  node[1].copied(3);
+  node[1].copied(4);
+  EXPECT_EQ(node[0].copy_load(Peer{1}).made, 7u);
+  EXPECT_EQ(node[0].copy_load(Peer{0}).made, 0u);
+}
+
+TEST(ShmemTransport, a_peer_is_attentive_unless_only_its_helper_thread_could_be_woken) {
+  ShmemNode node(2);
+  node[1].set_attention(Attention::none);
+  EXPECT_TRUE(node[0].is_attentive(Peer{1}));
+  node[1].set_attention(Attention::rendezvous);
+  EXPECT_FALSE(node[0].is_attentive(Peer{1}));
+  node[1].set_attention(Attention::sleeper);
+  EXPECT_TRUE(node[0].is_attentive(Peer{1}));
+}
+
 TEST(ShmemTransport, SaysWhenThereAreNoMoreSlots) {
   ShmemNode node(1);
   for (std::uint32_t i = 0; i < InboxLayout::slots; i++) ASSERT_NE(node[0].open_progress_slot(), Transport::no_slot);
@@ -156,6 +185,22 @@ TEST(ShmemTransport, TellsThatAKilledPeerVanished) {
   victim.kill_and_wait();
   survivor->sleep_helper();
   EXPECT_EQ(survivor->vanished(), Peer{1});
+}
+
+TEST(ShmemTransport, what_a_killed_peer_expected_of_a_process_is_void) {
+  Board* board = Board::make();
+  ForkedPeer victim(*board, 1, 2, [](ShmemTransport& transport, Board& shared) {
+    transport.expect_copy(Peer{0}, 4096);
+    shared.words[0] = 1;
+    return ::pause() == 0;
+  });
+  const auto survivor = join_node(*board, 0, 2);
+  while (board->words[0] == 0) std::this_thread::yield();
+  survivor->expect_copy(Peer{0}, 5);
+  EXPECT_EQ(survivor->copy_load(Peer{0}).expected, 4101u);
+  victim.kill_and_wait();
+  survivor->sleep_helper();
+  EXPECT_EQ(survivor->copy_load(Peer{0}).expected, 5u);
 }
 
 TEST(ShmemTransport, MessagesOfAKilledPeerStillArrive) {

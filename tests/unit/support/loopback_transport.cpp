@@ -43,6 +43,8 @@ struct Station {
   std::vector<std::atomic<std::uint64_t>> slots;
   std::vector<std::atomic<std::uint64_t>> claims;  // by slot
   std::vector<bool> slot_in_use;
+  std::vector<std::atomic<std::uint64_t>> expected;  // bytes of copies, by who expects them
+  std::atomic<std::uint64_t> copied{0};
 
   std::atomic<std::size_t> written{0};
   std::atomic<std::size_t> read{0};
@@ -59,6 +61,7 @@ struct LoopbackNetwork::Shared {
       station.slots = std::vector<std::atomic<std::uint64_t>>(knobs.progress_slots);
       station.claims = std::vector<std::atomic<std::uint64_t>>(knobs.progress_slots);
       station.slot_in_use.resize(knobs.progress_slots);
+      station.expected = std::vector<std::atomic<std::uint64_t>>(size);
     }
   }
 
@@ -192,6 +195,21 @@ class LoopbackTransport final : public Transport {
 
   std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override {
     return slot < shared_.knobs.progress_slots ? &shared_.stations[index(peer)].claims[slot] : nullptr;
+  }
+
+  [[nodiscard]] CopyLoad copy_load(Peer peer) const override {
+    const Station& station = shared_.stations[index(peer)];
+    CopyLoad load{.expected = 0, .made = station.copied};
+    for (const auto& expected : station.expected) load.expected += expected;
+    return load;
+  }
+  void expect_copy(Peer by, std::int64_t bytes) override {
+    shared_.stations[index(by)].expected[index(self_)] += static_cast<std::uint64_t>(bytes);
+  }
+  void copied(std::size_t bytes) override { mine_.copied += bytes; }
+  [[nodiscard]] bool is_attentive(Peer peer) const override {
+    const Attention level = shared_.stations[index(peer)].attention;
+    return level == Attention::none || level == Attention::sleeper;
   }
 
   void flush_alerts() override {}

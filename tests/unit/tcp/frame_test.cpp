@@ -74,7 +74,7 @@ TEST(Frame, messages_that_take_part_in_matching_say_how_many_announcements_had_c
 
 TEST(Frame, flags_come_back) {
   auto rts = matching(MessageKind::rts, sizeof(ReadyToSend));
-  rts.flags = flag_sender_waits | flag_contiguous | flag_block;
+  rts.flags = flag_sender_waits | flag_contiguous | flag_block | flag_buffered;
   EXPECT_EQ(decode(encoded(rts), most_payload).header.flags, rts.flags);
 }
 

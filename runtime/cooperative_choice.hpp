@@ -1,0 +1,55 @@
+// Who copies a large message inside a node: the rules of the cooperative protocols (CO, section II-B). The receiver decides when
+// the message has met its receive, and says so by what it does: it reads (rget), or sends a CTS for the sender's copy (rput), or
+// for a copy of both (coop).
+//
+// Pure functions; engine_cooperative.cpp knows the message and asks them.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+enum class Copier : std::uint8_t { sender, receiver, both };
+
+/// What the announcement says of the call that sent the message.
+enum class SendCall : std::uint8_t {
+  blocking,     // MPI_Send, MPI_Ssend, MPI_Rsend, MPI_Sendrecv
+  nonblocking,  // MPI_Isend, MPI_Issend, MPI_Irsend, MPI_Start
+  buffered,     // MPI_Bsend, MPI_Ibsend
+};
+
+/// COOP-coll, table II: a side whose call blocks has its processor free for the copy.
+///
+///                      MPI_Recv   MPI_Irecv
+///   Send, Ssend, Rsend   both      sender
+///   Isend              receiver     both
+///   Bsend              receiver    sender
+///
+/// (MPI_Rsend with MPI_Irecv: the paper has "RTR/RPUT"; the sender copies either way.)
+[[nodiscard]] constexpr Copier copier_by_calls(SendCall send, bool receive_blocks) {
+  switch (send) {
+    case SendCall::blocking:
+      return receive_blocks ? Copier::both : Copier::sender;
+    case SendCall::nonblocking:
+      return receive_blocks ? Copier::receiver : Copier::both;
+    case SendCall::buffered:
+      break;
+  }
+  return receive_blocks ? Copier::receiver : Copier::sender;
+}
+
+/// What one process has to copy, as all processes of the node see it.
+struct CopyLoad {
+  std::uint64_t expected = 0;  // bytes of copies that it has been given and not ended
+  std::uint64_t made = 0;      // bytes that it has copied so far
+};
+
+/// COOP-load: the smaller load copies. The paper leaves equal loads open; here who has copied less so far copies, and both do if
+/// that is equal too. Without it, processes that are idle when each message comes would never be told apart.
+[[nodiscard]] constexpr Copier copier_by_load(const CopyLoad& sender, const CopyLoad& receiver) {
+  if (sender.expected != receiver.expected) return sender.expected < receiver.expected ? Copier::sender : Copier::receiver;
+  if (sender.made != receiver.made) return sender.made < receiver.made ? Copier::sender : Copier::receiver;
+  return Copier::both;
+}
+
+}  // namespace sluice
