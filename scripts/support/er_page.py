@@ -1,18 +1,16 @@
 """The table, the plot and the page of scripts/reproduce-er, from the file of its runs."""
 
 import collections
-import csv
 import dataclasses
 import datetime
 import json
-import os
-import platform
 import statistics
 import subprocess
 
 from builds import ROOT
 from er_plot import plot
-from er_points import BY_HAND, HOST, POINTS, RELEASE_OFF, SIDES, SLUICE
+from er_points import BY_HAND, POINTS, RELEASE_OFF, SIDES, SLUICE
+from reproduction import HOST, machine, markdown, print_aligned, write_csv
 
 PAGE = ROOT / "docs" / "early-release.md"
 LINK_BITS_PER_SECOND = 1e9
@@ -86,16 +84,8 @@ def print_table(rows):
     if not points:
         print("nothing was measured on all sides")
         return
-    cells = [HEADINGS, *table(points)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADINGS))]
-    for row in cells:
-        print("  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths))))
+    print_aligned(HEADINGS, table(points))
     print("\n".join(summary(points)))
-
-
-def markdown(headings, rows):
-    lines = [f"| {' | '.join(headings)} |", "|" + "---|" * len(headings)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
 
 
 def protection_costs(builddir):
@@ -159,11 +149,6 @@ The paper has 3.0, 3.0, 3.3 and 4.5 µs.
 """
 
 
-def machine():
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
-    return f"{cpu}, {os.cpu_count()} processors, Linux {'.'.join(platform.release().split('-')[0].split('.')[:2])}"
-
-
 def write_page(rows, costs):
     points = measured(rows)
     text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), rounds=min(one.rounds for one in points),
@@ -171,8 +156,5 @@ def write_page(rows, costs):
                        protection=protection_table(costs))
     PAGE.write_text(text)
     PAGE.with_suffix(".svg").write_text(plot(points))
-    with PAGE.with_suffix(".csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("point", "message", "computation_to_communication", *(f"{side.name}_seconds" for side in SIDES)))
-        for one in points:
-            writer.writerow((one.point.name, one.point.message, f"{one.ratio:.3f}", *(f"{one.seconds[side.name]:.6f}" for side in SIDES)))
+    write_csv(PAGE.with_suffix(".csv"), ("point", "message", "computation_to_communication", *(f"{side.name}_seconds" for side in SIDES)),
+              [(one.point.name, one.point.message, f"{one.ratio:.3f}", *(f"{one.seconds[side.name]:.6f}" for side in SIDES)) for one in points])

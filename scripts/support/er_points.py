@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from reproduction import HOST, Side
+
 
 @dataclasses.dataclass(frozen=True)
 class Point:
@@ -19,16 +21,6 @@ class Point:
         return [program, *self.arguments, "--iterations", str(self.iterations), "--check", *extra]
 
 
-@dataclasses.dataclass(frozen=True)
-class Side:
-    name: str
-    title: str
-    sluice: bool = False
-    settings: tuple = ()  # variables
-    options: tuple = ()  # of the program
-
-
-HOST = Side("host", "host alone")
 RELEASE_OFF = Side("off", "Sluice, release off", sluice=True, settings=(("SLUICE_RELEASE", "off"),))
 SLUICE = Side("sluice", "Sluice", sluice=True)
 BY_HAND = Side("hand", "overlap by hand, host", options=("--overlap=hand",))

@@ -72,6 +72,7 @@ STEPS = [
     ("mpi", 600, lambda seconds: suites.suite("run", seconds)),
     ("mpi-hostile", 600, lambda seconds: suites.suite("hostile/run", seconds)),
     ("mpi-real", 400, lambda seconds: suites.suite("real/run", seconds)),
+    ("mpi-apps", 60, lambda seconds: suites.suite("apps/run", seconds)),
     ("mpi-trace", 60, lambda seconds: suites.suite("trace/run", seconds)),
     ("mpi-random", 600, lambda seconds: suites.suite("random/run", seconds)),
     ("testbed", 300, suites.over_hosts),

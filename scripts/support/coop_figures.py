@@ -1,0 +1,90 @@
+"""Medians of the runs of scripts/reproduce-coop, and what follows from them."""
+
+import collections
+import statistics
+
+from coop_points import AUTO, COPIES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
+
+
+class Figures:
+    def __init__(self, rows):
+        """Rows of the file of runs."""
+        self._values = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.rounds = 1 + max((int(row["round"]) for row in rows), default=0)
+        for row in rows:
+            self._values[row["point"], row["side"]][row["what"]].append(float(row["value"]))
+
+    def value(self, point, side, what):
+        """The median; None if there is none."""
+        values = self._values.get((point.name, side.name), {}).get(str(what))
+        return statistics.median(values) if values else None
+
+    def total(self, point, side, what):
+        """Over all rounds."""
+        return sum(self._values.get((point.name, side.name), {}).get(str(what), ()))
+
+    def has(self, point, sides):
+        return all((point.name, side.name) in self._values for side in sides)
+
+    def whats(self, point, side):
+        return self._values.get((point.name, side.name), {}).keys()
+
+    def timed(self, pattern):
+        """Its points that were measured on all sides, and the sizes of each."""
+        for point in POINTS:
+            if point.pattern is pattern and self.has(point, SIDES):
+                for size in sorted(map(int, self.whats(point, HOST))):
+                    yield Timed(self, point, size)
+
+    def all_timed(self):
+        return [one for pattern in PATTERNS for one in self.timed(pattern)]
+
+    def copies(self, side):
+        """Of each run, by rank."""
+        by_rank = [self._values[COPIES.name, side.name][str(rank)] for rank in range(COPIES.ranks)]
+        return list(zip(*by_rank))
+
+    def spread(self, side):
+        """The most less the fewest copies of the ranks of one host, on the host where that is more; the median of the runs."""
+        return statistics.median(max(max(of) - min(of) for of in self._by_host(run)) for run in self.copies(side))
+
+    def deviation(self, side):
+        """How far the rank that is farthest from it is from the mean of its host, in percent of that; the median of the runs."""
+        return statistics.median(max(max(abs(copies / statistics.mean(of) - 1) for copies in of) for of in self._by_host(run)) * 100
+                                 for run in self.copies(side))
+
+    @staticmethod
+    def _by_host(run):
+        of = collections.defaultdict(list)
+        for rank, copies in enumerate(run):
+            of[COPIES.host_of(rank)].append(copies)
+        return of.values()
+
+
+class Timed:
+    """One size of one point."""
+
+    def __init__(self, figures, point, size):
+        self.point = point
+        self.size = size
+        self.us = {side.name: figures.value(point, side, size) for side in SIDES}
+
+    def speedup(self, side, base=RPUT):
+        return self.us[base.name] / self.us[side.name]
+
+    def faster(self, first, second):
+        """The same, by name."""
+        return self.us[second] / self.us[first]
+
+    @property
+    def best_forced(self):
+        return min(PROTOCOLS, key=lambda side: self.us[side.name])
+
+    @property
+    def against_best(self):
+        """The time of auto divided by that of the best forced protocol."""
+        return self.us[AUTO.name] / self.us[self.best_forced.name]
+
+    @property
+    def over_host(self):
+        return self.speedup(AUTO, HOST)

@@ -1,0 +1,147 @@
+"""What is measured of the cooperative-rendezvous paper: its patterns, the protocols that are compared, and what the paper says of them."""
+
+import dataclasses
+import os
+import re
+import sys
+
+import builds
+from reproduction import HOST, Side
+
+sys.path.insert(0, str(builds.ROOT / "tests" / "mpi" / "support"))
+from modes import COPY_PROTOCOLS  # noqa: E402
+
+KB = 1024
+SIZES = (64 * KB, 256 * KB, 1024 * KB, 4096 * KB)
+TRIALS = ("--trials", "30", "--warm-up", "10")
+
+
+def forced(protocol, **more):
+    settings = {"SLUICE_RNDV": protocol, **more}
+    return Side(protocol, protocol, sluice=True, settings=tuple(settings.items()))
+
+
+PROTOCOLS = tuple(forced(protocol) for protocol in COPY_PROTOCOLS)
+RPUT = next(side for side in PROTOCOLS if side.name == "rput")
+AUTO = Side("auto", "auto", sluice=True)
+SIDES = (HOST, *PROTOCOLS, AUTO)
+
+
+def size_text(count):
+    return f"{count // (KB * KB)} MB" if count % (KB * KB) == 0 else f"{count // KB} KB"
+
+
+@dataclasses.dataclass(frozen=True)
+class Pattern:
+    name: str
+    title: str
+    ranks: tuple  # numbers of them
+    jobs: tuple  # program and arguments; each prints the times of one size or several
+    paper: str  # what it says, and where
+    compared: tuple  # for that: pairs of sides, how much faster the first is
+
+    def command(self, builddir, job):
+        program, *arguments = job
+        return [builddir / "apps" / program, *arguments]
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    pattern: Pattern
+    ranks: int
+
+    @property
+    def name(self):
+        return f"{self.pattern.name}, {self.ranks} ranks"
+
+
+def times_in(output):
+    """Microseconds for one message or operation, by its size in bytes."""
+    found = {int(size): float(time) for size, time in re.findall(r"^(\d+) bytes (\S+) us$", output, re.MULTILINE)}
+    for number, unit, value, measure in re.findall(r"^\w+/(\d+)([KM]) (\S+) (us|MB/s)$", output, re.MULTILINE):
+        size = int(number) * (KB if unit == "K" else KB * KB)
+        found[size] = float(value) if measure == "us" else size / float(value)  # MB/s are bytes in a microsecond
+    return found
+
+
+def bench(name, seconds):
+    sizes = ",".join(size_text(size).replace(" ", "").removesuffix("B") for size in SIZES)
+    return (("bench/sluice_bench", name, sizes, seconds),)
+
+
+def pattern(name):
+    return (("patterns/patterns", "--pattern", name, *TRIALS),)
+
+
+def stencil(variables):
+    """A face has so many KB as a cell has variables, times two."""
+    return ("stencil/stencil", "--cells", "16", "--variables", str(variables), *TRIALS)
+
+
+PAIR = (2,)
+ALL = (2, 4, 8)
+PATTERNS = (
+    Pattern("latency", "one message, blocking calls", PAIR, bench("ping_pong", "0.3"),
+            "COOP-p2p up to 2 times as fast as RPUT and RGET (figure 13)", (("coop", "rput"), ("coop", "rget"))),
+    Pattern("bandwidth", "windows of messages one way, nonblocking calls", PAIR, bench("bandwidth", "0.4"),
+            "COOP-p2p up to 2 times RPUT and RGET from 32 KB on (figure 7)", (("coop", "rput"), ("coop", "rget"))),
+    Pattern("both ways", "one message each way at once, nonblocking calls", PAIR,
+            tuple(("bowtie/bowtie", "--bytes", str(size), "--trials", "100", "--warm-up", "20") for size in SIZES),
+            "COOP-p2p like RGET, as both sides copy anyhow (section II-A)", (("coop", "rget"),)),
+    Pattern("scatter", "one to all", ALL, pattern("scatter"), "RGET far ahead of RPUT, COOP-coll with RGET (figure 14)",
+            (("rget", "rput"), ("coop-coll", "rput"))),
+    Pattern("gather", "all to one", ALL, pattern("gather"), "RPUT ahead of RGET, COOP-coll with RPUT (figure 15)",
+            (("rput", "rget"), ("coop-coll", "rget"))),
+    Pattern("reduce", "reduce-scatter, then gather", ALL, pattern("reduce"), "COOP-coll ahead of both RPUT and RGET (figure 16)",
+            (("coop-coll", "rput"), ("coop-coll", "rget"))),
+    Pattern("broadcast", "a pipeline along the ranks, 256 KB at a time", ALL, pattern("broadcast"),
+            "copies in chunks gain from 4 MB on, and cost below (figure 10)", (("coop", "rput"),)),
+    Pattern("stencil", "faces of a block to six neighbours, nonblocking calls", ALL, tuple(map(stencil, (32, 128, 512))),
+            "COOP-load up to 10 % faster than RPUT with 1 MB (figure 17a)", (("coop-load", "rput"),)),
+)
+POINTS = tuple(Point(one, ranks) for one in PATTERNS for ranks in one.ranks)
+
+
+# Copies by rank: a stencil whose ranks have partners on the same host and on the other one, in unequal parts.
+@dataclasses.dataclass(frozen=True)
+class Copies:
+    name: str = "copies"
+    slots: tuple = (5, 3)  # ranks on each host
+    trials: int = 40
+
+    @property
+    def ranks(self):
+        return sum(self.slots)
+
+    def host_of(self, rank):
+        return next(number for number in range(len(self.slots)) if rank < sum(self.slots[:number + 1]))
+
+    def command(self, builddir):
+        return [builddir / "apps" / "stencil" / "stencil", "--cells", "16", "--variables", "128", "--trials", str(self.trials), "--warm-up", "10"]
+
+
+COPIES = Copies()
+COPIES_SIDES = (*PROTOCOLS, AUTO)
+
+
+# Small messages at a rank that has long ones: those that it receives, and those that it sends.
+@dataclasses.dataclass(frozen=True)
+class Beside:
+    name: str
+    options: tuple
+    sides: tuple
+
+    @property
+    def ranks(self):
+        """A process more than processors would measure the scheduler."""
+        return 3 if os.cpu_count() > 2 else 2
+
+    def command(self, builddir):
+        return [builddir / "apps" / "beside" / "beside", "--rounds", "60", *self.options]
+
+
+BESIDE = (
+    Beside("beside nothing", ("--bytes", "0", "--pings", "50"), (HOST, AUTO)),
+    Beside("beside long receives", ("--bytes", "4194304"), (HOST, forced("rget"), AUTO)),
+    Beside("beside long sends", ("--bytes", "4194304", "--outward"), (HOST, forced("rput"), AUTO)),
+)

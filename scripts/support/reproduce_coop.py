@@ -1,0 +1,118 @@
+"""Reproduces the figures of the cooperative-rendezvous paper (Chakraborty and others) on this machine.
+
+    scripts/reproduce-coop                           builds, measures everything (half an hour), prints the tables
+    scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots
+    scripts/reproduce-coop --only stencil --keep     measures some points and keeps the others of an earlier run
+    scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
+
+Patterns of communication run with 2, 4 and 8 ranks on the host alone, under Sluice with every protocol forced, and with what Sluice
+chooses. Sides alternate, times are medians of the rounds, and the programs check every bit that they receive. Besides: how many copies each
+rank of a stencil makes whose partners are partly on another host, from traces, and how long small messages take at a rank that has long ones.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+
+import builds
+from coop_page import print_tables, write_page
+from coop_points import BESIDE, COPIES, COPIES_SIDES, POINTS, SIDES, times_in
+from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
+
+sys.path.insert(0, str(builds.ROOT / "tests" / "testbed"))
+from bed import Bed, NoBed  # noqa: E402
+from jobs import run_job  # noqa: E402
+
+ROUNDS = 5
+JOB_SECONDS = 120
+REPORT_SECONDS = 60
+COLUMNS = ("point", "side", "round", "what", "value")
+PROGRAMS = ("patterns/patterns", "stencil/stencil", "beside/beside", "bowtie/bowtie", "bench/sluice_bench")
+TARGETS = ["interpose/libsluice.so", "tools/sluice", *(f"apps/{program}" for program in PROGRAMS)]
+COUNTER = "single copies made, whole or in part"
+
+
+def output_of(name, result):
+    if not result.ok:
+        raise Failed(f"{name}: {result.describe()}")
+    return result.stdout
+
+
+def measure_times(builddir, point, side):
+    """Microseconds by size."""
+    times = {}
+    for job in point.pattern.jobs:
+        result = run_job(point.pattern.command(builddir, job), point.ranks, side.environment(builddir), JOB_SECONDS)
+        times |= times_in(output_of(f"{point.name}, {side.title}", result))
+    return times
+
+
+def measure_copies(bed, builddir, side):
+    """Copies by rank, as the counters in its trace say."""
+    with tempfile.TemporaryDirectory(prefix="sluice-copies-") as directory:
+        environment = {**side.environment(builddir), "SLUICE_TRACE": directory}
+        result = bed.run(COPIES.command(builddir), COPIES.ranks, environment, JOB_SECONDS, slots=COPIES.slots)
+        output_of(f"{COPIES.name}, {side.title}", result)
+        return {rank: copies_in(builddir, f"{directory}/rank-{rank:06}.trace") for rank in range(COPIES.ranks)}
+
+
+def copies_in(builddir, trace):
+    report = subprocess.run([builddir / "tools" / "sluice", "report", "--json", trace], capture_output=True, text=True, timeout=REPORT_SECONDS)
+    if report.returncode != 0:
+        raise Failed(f"sluice report: {report.stderr.strip()}")
+    values = [counter["value"] for counter in json.loads(report.stdout)["counters"] if counter["name"] == COUNTER]
+    if len(values) != 1:
+        raise Failed(f"a trace has no counter named '{COUNTER}'")
+    return values[0]
+
+
+def measure_beside(builddir, beside, side):
+    """Microseconds by share of the round trips, their numbers by the power of two from which on they lie, and the rate of long messages."""
+    result = run_job(beside.command(builddir), beside.ranks, side.environment(builddir), JOB_SECONDS)
+    output = output_of(f"{beside.name}, {side.title}", result)
+    found = dict(re.findall(r"^(median|p90|p99|p999|longest) (\S+) us$", output, re.MULTILINE))
+    found |= {f"from {lower}": count for lower, count in re.findall(r"^took (\d+) \d+ (\d+)$", output, re.MULTILINE)}
+    return found | {"GB/s": rate for rate in re.findall(r"^long messages .* at (\S+) GB/s$", output, re.MULTILINE)}
+
+
+def rounds_of(name, sides, measure, rounds):
+    """The rows of all runs of a point; `measure(side)` gives values by what they are."""
+    print(f"   {name}", flush=True)
+    return [dict(zip(COLUMNS, (name, side.name, str(number), str(what), str(value))))
+            for number in range(rounds) for side in in_turn(sides, number) for what, value in measure(side).items()]
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(parser, "points", ROUNDS)
+    parser.add_argument("--write", action="store_true", help="replace docs/cooperative.*")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    builddir = build_directory(options, TARGETS)
+
+    def wanted(points):
+        return [point for point in points if options.rounds and all(text in point.name for text in options.only)]
+    patterns, copies, beside = wanted(POINTS), wanted([COPIES]), wanted(BESIDE)
+    runs = Runs(builddir / "reproduce-coop" / "runs.csv", COLUMNS, "point")
+    if options.keep or not options.rounds:
+        runs.keep_others({point.name for point in (*patterns, *copies, *beside)})
+    print(f"== measuring {len(patterns) + len(copies) + len(beside)} points, {options.rounds} rounds", flush=True)
+    for point in patterns:
+        runs.add(rounds_of(point.name, SIDES, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
+    for point in beside:
+        runs.add(rounds_of(point.name, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
+    if copies:
+        with Bed(len(COPIES.slots)) as bed:
+            runs.add(rounds_of(COPIES.name, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
+    print_tables(runs.rows)
+    if options.write:
+        write_page(runs.rows)
+
+
+run_script("reproduce-coop", main, NoBed)
