@@ -55,7 +55,8 @@ Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) c
   if (!receiver_waits) {
     const bool neither_waits = !oversubscribed && neither_blocks(receive) && !transport->is_attentive(receive.peer);
     if (neither_waits) return {choose_by_load(receive), trace::Reason::load};
-    return {oversubscribed ? Copier::sender : Copier::both, trace::Reason::sender_copies};
+    if (oversubscribed) return {Copier::sender, trace::Reason::sender_copies};
+    return {Copier::both, trace::Reason::both_copy};
   }
   if (oversubscribed) {
     const bool sender_alone = call_of(receive.rts_flags) == SendCall::blocking && !receive.call_waits;
