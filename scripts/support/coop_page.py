@@ -7,14 +7,14 @@ import bars
 from builds import ROOT
 from coop_figures import Figures
 from coop_points import AUTO, BESIDE, COPIES, COPIES_SIDES, HOST, PATTERNS, PROTOCOLS, RPUT, SIDES, size_text
-from reproduction import machine, markdown, print_aligned, write_csv
+from reproduction import Failed, machine, markdown, print_aligned, write_csv
 
 PAGE = ROOT / "docs" / "cooperative.md"
 COLOURS = dict(zip((side.name for side in SIDES), ("#b8b8b8", "#c05621", "#d69e2e", "#68a063", "#6b9bd1", "#8e6bb5", "#1a365d")))
 SHOWN = tuple(side for side in SIDES if side is not RPUT)
 SPEEDUPS = bars.Style(tuple((side.title, COLOURS[side.name]) for side in SHOWN), bar_width=13, digits=1, legend_columns=6)
 COPIES_STYLE = bars.Style(tuple((side.title, COLOURS[side.name]) for side in COPIES_SIDES), step=100, bar_width=18, digits=0, line=0, legend_columns=6)
-SHARES = bars.Style((("host alone", COLOURS["host"]), ("copied by this rank (rget, rput)", COLOURS["rget"]), ("auto", COLOURS["auto"])),
+SHARES = bars.Style((("host alone", COLOURS["host"]), ("rget or rput", COLOURS["rget"]), ("auto", COLOURS["auto"])),
                     step=20, digits=0, line=0)
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
 # As long as runtime/engine_state.hpp lets a copy last without a look at what else there is.
@@ -194,6 +194,8 @@ All figures as they are: [cooperative.csv](cooperative.csv).
 
 def write_page(rows):
     figures = Figures(rows)
+    if missing := figures.missing():
+        raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n{markdown(HEADINGS, table(figures, pattern))}"
                            for pattern in PATTERNS)
     PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), rounds=figures.rounds,
