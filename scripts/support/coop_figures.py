@@ -3,16 +3,25 @@
 import collections
 import statistics
 
-from coop_points import AUTO, COPIES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
+from coop_points import AUTO, BESIDE, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
 
 
 class Figures:
     def __init__(self, rows):
         """Rows of the file of runs."""
         self._values = collections.defaultdict(lambda: collections.defaultdict(list))
-        self.rounds = 1 + max((int(row["round"]) for row in rows), default=0)
         for row in rows:
             self._values[row["point"], row["side"]][row["what"]].append(float(row["value"]))
+
+    @property
+    def rounds(self):
+        """Of the point that has the fewest."""
+        return min(len(self._values[one.point.name, side.name][str(one.size)]) for one in self.all_timed() for side in SIDES)
+
+    def missing(self):
+        """Names of points that were not measured on all sides."""
+        wanted = [*((point, SIDES) for point in POINTS), *((point, point.sides) for point in BESIDE), (COPIES, COPIES_SIDES)]
+        return [point.name for point, sides in wanted if not self.has(point, sides)]
 
     def value(self, point, side, what):
         """The median; None if there is none."""

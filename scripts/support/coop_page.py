@@ -3,28 +3,22 @@
 import datetime
 import statistics
 
-import bars
 from builds import ROOT
 from coop_figures import Figures
-from coop_points import AUTO, BESIDE, COPIES, COPIES_SIDES, HOST, PATTERNS, PROTOCOLS, RPUT, SIDES, size_text
-from reproduction import machine, markdown, print_aligned, write_csv
+from coop_plots import beside_plot, copies_plot, speedup_plot
+from coop_points import BESIDE, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, size_text
+from reproduction import Failed, machine, markdown, print_aligned, write_csv
 
 PAGE = ROOT / "docs" / "cooperative.md"
-COLOURS = dict(zip((side.name for side in SIDES), ("#b8b8b8", "#c05621", "#d69e2e", "#68a063", "#6b9bd1", "#8e6bb5", "#1a365d")))
-SHOWN = tuple(side for side in SIDES if side is not RPUT)
-SPEEDUPS = bars.Style(tuple((side.title, COLOURS[side.name]) for side in SHOWN), bar_width=13, digits=1, legend_columns=6)
-COPIES_STYLE = bars.Style(tuple((side.title, COLOURS[side.name]) for side in COPIES_SIDES), step=100, bar_width=18, digits=0, line=0, legend_columns=6)
-SHARES = bars.Style((("host alone", COLOURS["host"]), ("copied by this rank (rget, rput)", COLOURS["rget"]), ("auto", COLOURS["auto"])),
-                    step=20, digits=0, line=0)
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
 # As long as runtime/engine_state.hpp lets a copy last without a look at what else there is.
 CHUNK_BYTES = 128 * 1024
 
-HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in SHOWN), "auto's time / best forced", "auto over host")
+HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in OVER_RPUT), "auto's time / best forced", "auto over host")
 
 
 def table(figures, pattern):
-    return [(str(one.point.ranks), size_text(one.size), f"{one.us[RPUT.name]:.0f}", *(f"{one.speedup(side):.2f}" for side in SHOWN),
+    return [(str(one.point.ranks), size_text(one.size), f"{one.us[RPUT.name]:.0f}", *(f"{one.speedup(side):.2f}" for side in OVER_RPUT),
              f"{one.against_best:.2f} ({one.best_forced.title})", f"{one.over_host:.2f}") for one in figures.timed(pattern)]
 
 
@@ -36,12 +30,14 @@ def paper_table(figures):
     for pattern in PATTERNS:
         timed = list(figures.timed(pattern))
         if timed:
-            here = "; ".join(f"{first} {_range(one.faster(first, second) for one in timed)} times as fast as {second}" for first, second in pattern.compared)
+            here = "; ".join(f"{first} {_range(one.faster(first, second) for one in timed)} times as fast as {second}"
+                             for first, second in pattern.compared)
             rows.append((pattern.title, pattern.paper, here))
     if figures.has(COPIES, COPIES_SIDES):
         load = next(side for side in PROTOCOLS if side.name == "coop-load")
         rows.append(("copies of a rank, partners on two hosts", "COOP-load within 1 % of the mean of the ranks (figure 17b)",
-                     f"coop-load within {figures.deviation(load):.0f} % of the mean of the host's ranks, rput within {figures.deviation(RPUT):.0f} %"))
+                     f"coop-load within {figures.deviation(load):.0f} % of the mean of the host's ranks, "
+                     f"rput within {figures.deviation(RPUT):.0f} %"))
     return rows
 
 
@@ -61,15 +57,17 @@ def summary(figures):
         return []
     slowest = max(timed, key=lambda one: one.against_best)
     least = min(timed, key=lambda one: one.over_host)
-    lines = [f"auto's time divided by that of the best forced protocol: {statistics.geometric_mean(one.against_best for one in timed):.2f} in the mean, "
+    lines = ["auto's time divided by that of the best forced protocol: "
+             f"{statistics.geometric_mean(one.against_best for one in timed):.2f} in the mean, "
              f"{slowest.against_best:.2f} at the worst point ({_named(slowest)})",
              f"auto over the host alone: {statistics.geometric_mean(one.over_host for one in timed):.2f} in the mean, "
              f"{least.over_host:.2f} at the worst point ({_named(least)})"]
     for one in timed:
         if one.point.pattern.name == "bandwidth" and one.size >= 1 << 20:
             single = max(one.speedup(side, HOST) for side in PROTOCOLS if side.name in ("rput", "rget"))
-            lines.append(f"one way, {size_text(one.size)}: coop {one.faster('coop', 'host'):.2f} and auto {one.over_host:.2f} times the host's bandwidth, "
-                         f"{one.faster('coop', 'host') / single:.2f} and {one.over_host / single:.2f} times the better one of rput and rget")
+            lines.append(f"one way, {size_text(one.size)}: coop {one.faster('coop', 'host'):.2f} and auto {one.over_host:.2f} times the host's "
+                         f"bandwidth, {one.faster('coop', 'host') / single:.2f} and {one.over_host / single:.2f} times the better one of rput "
+                         "and rget")
     return lines
 
 
@@ -111,41 +109,12 @@ def print_tables(rows):
         if lines := table(figures, pattern):
             print(f"\n{pattern.name}: {pattern.title}; speed-up over rput")
             print_aligned(HEADINGS, lines)
-    for headings, lines, words in ((COPIES_HEADINGS, copies_table(figures), 1), (BESIDE_HEADINGS, beside_table(figures), 2), (PAPER_HEADINGS, paper_table(figures), 3)):
+    for headings, lines, words in ((COPIES_HEADINGS, copies_table(figures), 1), (BESIDE_HEADINGS, beside_table(figures), 2),
+                                   (PAPER_HEADINGS, paper_table(figures), 3)):
         if lines:
             print()
             print_aligned(headings, lines, words)
     print("\n" + "\n".join(summary(figures)))
-
-
-def speedup_plot(figures):
-    panels = [bars.Panel(f"{pattern.name}: {pattern.title}",
-                         tuple(bars.Group(tuple(one.speedup(side) for side in SHOWN), (size_text(one.size), f"{one.point.ranks} ranks"))
-                               for one in figures.timed(pattern))) for pattern in PATTERNS]
-    return bars.plot([panel for panel in panels if panel.groups], SPEEDUPS)
-
-
-def copies_plot(figures):
-    medians = {side.name: [statistics.median(of) for of in zip(*figures.copies(side))] for side in COPIES_SIDES}
-    groups = tuple(bars.Group(tuple(medians[side.name][rank] for side in COPIES_SIDES), (f"rank {rank}", f"host {COPIES.host_of(rank) + 1}"))
-                   for rank in range(COPIES.ranks))
-    return bars.plot([bars.Panel("copies by rank", groups)], COPIES_STYLE)
-
-
-def beside_plot(figures):
-    panels = []
-    for point in BESIDE:
-        sides = (HOST, next((side for side in point.sides if side not in (HOST, AUTO)), None), AUTO)
-        lowers = sorted({int(what.split()[1]) for side in point.sides for what in figures.whats(point, side) if what.startswith("from ")})
-        groups = tuple(bars.Group(tuple(side and 100 * _share(figures, point, side, lower) for side in sides), (f"{lower} µs", f"to {2 * lower}"))
-                       for lower in lowers)
-        panels.append(bars.Panel(f"{point.name}, percent of small messages", groups))
-    return bars.plot([panel for panel in panels if panel.groups], SHARES)
-
-
-def _share(figures, point, side, lower):
-    counts = {what: figures.total(point, side, what) for what in figures.whats(point, side) if what.startswith("from ")}
-    return counts.get(f"from {lower}", 0) / max(1, sum(counts.values()))
 
 
 TEXT = """# Cooperative rendezvous
@@ -194,8 +163,10 @@ All figures as they are: [cooperative.csv](cooperative.csv).
 
 def write_page(rows):
     figures = Figures(rows)
-    patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n{markdown(HEADINGS, table(figures, pattern))}"
-                           for pattern in PATTERNS)
+    if missing := figures.missing():
+        raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
+    patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
+                           f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
     PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                                 patterns=patterns, ranks=COPIES.ranks, slots=" and ".join(map(str, COPIES.slots)), trials=COPIES.trials,
@@ -204,4 +175,5 @@ def write_page(rows):
     for suffix, drawing in (("", speedup_plot), ("-copies", copies_plot), ("-small", beside_plot)):
         PAGE.with_name(f"{PAGE.stem}{suffix}.svg").write_text(drawing(figures))
     write_csv(PAGE.with_suffix(".csv"), ("pattern", "ranks", "bytes", *(f"{side.name}_us" for side in SIDES)),
-              [(one.point.pattern.name, one.point.ranks, one.size, *(f"{one.us[side.name]:.2f}" for side in SIDES)) for one in figures.all_timed()])
+              [(one.point.pattern.name, one.point.ranks, one.size, *(f"{one.us[side.name]:.2f}" for side in SIDES))
+               for one in figures.all_timed()])

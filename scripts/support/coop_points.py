@@ -25,6 +25,7 @@ PROTOCOLS = tuple(forced(protocol) for protocol in COPY_PROTOCOLS)
 RPUT = next(side for side in PROTOCOLS if side.name == "rput")
 AUTO = Side("auto", "auto", sluice=True)
 SIDES = (HOST, *PROTOCOLS, AUTO)
+OVER_RPUT = tuple(side for side in SIDES if side is not RPUT)
 
 
 def size_text(count):
