@@ -29,8 +29,9 @@ void Engine::State::helper() {
     check_vanished(lock);
     if (sleepers != 0) transport->poke();  // where the helper thread hears for those that sleep
     // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
-    // same; without, the two would take it from each other for whole slices of time.
-    while (inside == 0 || (spare_processor && !copies.empty())) {
+    // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
+    // do while this thread has the only copy out of the list.
+    while (inside == 0 || (!copies.empty() && (spare_processor || inside == sleepers))) {
       const bool moved = progress(lock);
       advance_releases();
       if (moved || !copies.empty()) continue;
