@@ -1,16 +1,18 @@
 // Who copies a large message inside a node, as the engine of the receiver decides it (CO, sections II-B and II-D); the rules
 // themselves are in cooperative_choice.hpp.
 //
-// COOP-hybrid (`auto`) looks at what the two processes do now rather than at the kinds of their calls alone: a thread in MPI_Wait
-// has its processor as free as one in MPI_Recv. The receiver knows of itself whether a thread of its application waits, and of
-// the sender by its attention word whether somebody looks at messages there.
+// COOP-hybrid (`auto`) looks at what the two processes do now besides the kinds of their calls: a thread in MPI_Wait has its
+// processor as free as one in MPI_Recv. The receiver knows of itself whether a thread of its application waits, and of the sender
+// by its attention word whether somebody looks at messages there.
 //
 //   a processor for every process
-//     both wait                    both copy; of a message for which that is not worth it (calibration.hpp) the receiver
-//     only the receiver waits      it reads: the sender's helper thread would take the processor from its application
-//     only the sender waits        it copies; the receiver takes part as soon as it waits (claims, engine_cooperative.cpp)
-//     neither, Isend and Irecv     who has less to copy: one of the helper threads has to (COOP-load)
-//     neither, otherwise           the sender, as above
+//     Isend or Bsend meets Recv, and the sender is not in a call now
+//                                  the receiver reads: the sender's helper thread would take the processor from its application
+//     a short message, of which two halves are not worth it (calibration.hpp)
+//                                  the receiver, if it waits
+//     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
+//                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
+//                                  by load, and was faster
 //   more processes than processors
 //     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II)
 //     otherwise, receiver waits    it reads: it has the processor now, and needs no answer of a sender that does not
@@ -28,8 +30,6 @@ SendCall call_of(std::uint8_t rts_flags) {
   if ((rts_flags & flag_sender_waits) != 0) return SendCall::blocking;
   return (rts_flags & flag_buffered) != 0 ? SendCall::buffered : SendCall::nonblocking;
 }
-
-bool neither_blocks(const Request& receive) { return call_of(receive.rts_flags) == SendCall::nonblocking && !receive.call_waits; }
 
 }  // namespace
 
@@ -52,19 +52,17 @@ Engine::State::CopyChoice Engine::State::choose_copier(const Request& receive) c
 
 Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) const {
   const bool receiver_waits = inside != 0 && !receive.released;
-  if (!receiver_waits) {
-    const bool neither_waits = !oversubscribed && neither_blocks(receive) && !transport->is_attentive(receive.peer);
-    if (neither_waits) return {choose_by_load(receive), trace::Reason::load};
-    if (oversubscribed) return {Copier::sender, trace::Reason::sender_copies};
-    return {Copier::both, trace::Reason::both_copy};
-  }
+  const bool send_blocks = call_of(receive.rts_flags) == SendCall::blocking;
   if (oversubscribed) {
-    const bool sender_alone = call_of(receive.rts_flags) == SendCall::blocking && !receive.call_waits;
-    if (sender_alone) return {Copier::sender, trace::Reason::calls};
-  } else if (receive.stop - receive.offset >= coop_bytes && transport->is_attentive(receive.peer)) {
-    return {Copier::both, trace::Reason::both_copy};
+    if (!receiver_waits) return {Copier::sender, trace::Reason::sender_copies};
+    if (send_blocks && !receive.call_waits) return {Copier::sender, trace::Reason::calls};
+    return {Copier::receiver, trace::Reason::receiver_waits};
   }
-  return {Copier::receiver, trace::Reason::receiver_waits};
+  if (!receiver_waits) return {Copier::both, trace::Reason::both_copy};
+  if (receive.call_waits && !send_blocks && !transport->is_attentive(receive.peer))
+    return {Copier::receiver, trace::Reason::calls};
+  if (receive.stop - receive.offset < coop_bytes) return {Copier::receiver, trace::Reason::receiver_waits};
+  return {Copier::both, trace::Reason::both_copy};
 }
 
 Copier Engine::State::choose_by_load(const Request& receive) const {
@@ -72,9 +70,7 @@ Copier Engine::State::choose_by_load(const Request& receive) const {
 }
 
 void Engine::State::expect_copies(Request& receive, Copier copier) {
-  const Rendezvous rendezvous = inside_a_node(config.rendezvous);
-  const bool hybrid = rendezvous == Rendezvous::automatic && !oversubscribed && neither_blocks(receive);
-  if (rendezvous != Rendezvous::coop_load && !hybrid) return;
+  if (inside_a_node(config.rendezvous) != Rendezvous::coop_load) return;
   const auto bytes = static_cast<std::int64_t>(receive.stop - receive.offset);
   if (copier != Copier::receiver) receive.expected_of_peer = copier == Copier::both ? bytes / 2 : bytes;
   if (copier != Copier::sender) receive.expected_of_self = copier == Copier::both ? bytes / 2 : bytes;
