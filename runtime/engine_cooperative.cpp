@@ -94,7 +94,7 @@ void Engine::State::own_part_written(Request* send) {
     ++statistics.copies;
     send_fin_of_chunks(*send);
   }
-  if (alone || send->shared.peer_done) finish(send);
+  if (alone || send->shared.peer_done) finish(send, copied ? trace::with_last : 0);
 }
 
 // --- the receiver ------------------------------------------------------------------------------------------------------
@@ -141,17 +141,18 @@ bool Engine::State::run_help(Lock& lock) {
 void Engine::State::own_part_read(Request* receive, std::uint32_t front) {
   Request::Shared& shared = receive->shared;
   shared.own_part_done = true;
-  if (shared.back != 0 && !shared.has_hole) send_fin_of_chunks(*receive);
-  if (shared.peer_done || front == 0) finish_shared(receive);
+  const bool sends_fin = shared.back != 0 && !shared.has_hole;
+  if (sends_fin) send_fin_of_chunks(*receive);
+  if (shared.peer_done || front == 0) finish_shared(receive, sends_fin ? trace::with_last : 0);
 }
 
 /// Nobody copies any more.
-void Engine::State::finish_shared(Request* receive) {
+void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
   Request::Shared& shared = receive->shared;
   ChunkClaims(transport->claims(receive->progress_slot)).close();
   if (!shared.has_hole) {
     receive->offset = receive->limit;
-    finish(receive);
+    finish(receive, at_ns);
     return;
   }
   transport->close_progress_slot(receive->progress_slot);
@@ -162,23 +163,24 @@ void Engine::State::finish_shared(Request* receive) {
   begin_transfer(receive);
 }
 
+/// The fin was told of just now.
 void Engine::State::on_fin(Request* request, std::uint8_t flags) {
   Request::Shared& shared = request->shared;
   if (request->way != Request::Way::write) {
     if ((flags & flag_of_chunks) != 0) return;  // crossed this side's refusal
     request->offset = request->limit;
-    finish(request);
+    finish(request, trace::with_last);
     return;
   }
   shared.peer_done = true;
   if (request->kind == Request::Kind::send) {
-    if (shared.own_part_done) finish(request);
+    if (shared.own_part_done) finish(request, trace::with_last);
     return;
   }
   if (request->copying) return;  // run_help goes on from here
   if (request->work_link.linked) helping.remove(request);
   if (shared.own_part_done) {
-    finish_shared(request);
+    finish_shared(request, trace::with_last);
   } else {
     own_part_read(request, shared.chunks);
   }

@@ -35,7 +35,7 @@ void Engine::State::post(Request* receive) {
   announce_receive(*receive);
 }
 
-void Engine::State::finish(Request* request) {
+void Engine::State::finish(Request* request, std::uint64_t at_ns) {
   if (request->announce_link.linked) leave_announcements(*request);
   if (request->rdma) end_rdma(*request);
   if (request->kind == Request::Kind::receive) {
@@ -56,7 +56,7 @@ void Engine::State::finish(Request* request) {
     }
   }
   if (trace::on() && !request->shadow) [[unlikely]]
-    trace::completed(*request);
+    trace::completed(*request, at_ns);
   if (Context* context = request->context; --context->operations == 0 && context->retired) drop(context);
   ++epoch;
   if (request->detached) {

@@ -70,7 +70,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- receiving (engine_receive.cpp) -------------------------------------------------------------------------------
   Request* new_receive(Context& context, Rank from, Tag tag, CallSite site);
   void post(Request* receive);
-  void finish(Request* request);
+  /// `at_ns`: for the trace, as in trace::write.
+  void finish(Request* request, std::uint64_t at_ns = 0);
   Outcome take(Request* request);
   void drop(Context* context);  // if it is retired and unused
 
@@ -96,7 +97,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- large messages (engine_transfer.cpp) -------------------------------------------------------------------------
   /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
   void begin_transfer(Request* receive, std::size_t coming = 0);
-  void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) const;
+  void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns = 0) const;
   void note_rdma_choice(const Request& receive) const;
   static void note_progress(const Request& request);
   void on_clear_to_send(Request* send, const ClearToSend& clear);
@@ -196,7 +197,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void own_part_written(Request* send);
   bool run_help(Lock& lock);
   void own_part_read(Request* receive, std::uint32_t front);
-  void finish_shared(Request* receive);
+  void finish_shared(Request* receive, std::uint64_t at_ns = 0);
   void on_fin(Request* request, std::uint8_t flags);
   void on_refuse(Request* receive, std::size_t offset);
   void after_refusal(Request* receive);

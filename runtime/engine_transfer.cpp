@@ -73,11 +73,12 @@ bool Engine::State::can_read_from(const Request& receive) const {
   return receive.peer == self || (transport->can_read(receive.peer) && !kernel_waits_for_pages());
 }
 
-void Engine::State::note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) const {
+void Engine::State::note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason,
+                                std::uint64_t at_ns) const {
   if (!trace::on()) [[likely]]
     return;
   const bool asked = config.rendezvous != Rendezvous::automatic && name_of(config.rendezvous) == trace::name_of(protocol);
-  trace::chosen(receive, protocol, asked ? trace::Reason::asked_for : reason);
+  trace::chosen(receive, protocol, asked ? trace::Reason::asked_for : reason, at_ns);
 }
 
 void Engine::State::note_progress(const Request& request) {
@@ -89,7 +90,7 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   receive->matched = true;
   if (receive->offset + coming == receive->stop) {
     answer(*receive, MessageKind::fin);
-    note_choice(*receive, trace::Protocol::stream, trace::Reason::brought_along);
+    note_choice(*receive, trace::Protocol::stream, trace::Reason::brought_along, trace::with_last);
     if (coming == 0) finish(receive);
     return;
   }
@@ -128,11 +129,11 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   ++(receive->way == Way::write ? statistics.written : statistics.streamed);
   answer(*receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
   if (receive->way == Way::stream) {
-    note_choice(*receive, trace::Protocol::stream, trace::Reason::only_way);
+    note_choice(*receive, trace::Protocol::stream, trace::Reason::only_way, trace::with_last);
   } else {
     const bool alone = receive->shared.own_part_done;
     note_choice(*receive, alone ? trace::Protocol::rput : trace::Protocol::coop,
-                alone && choice.copier == Copier::both ? trace::Reason::sender_copies : choice.reason);
+                alone && choice.copier == Copier::both ? trace::Reason::sender_copies : choice.reason, trace::with_last);
   }
 }
 
@@ -348,7 +349,7 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
   ++statistics.read;
   if (receive->peer != self) ++statistics.copies;
   answer(*receive, MessageKind::fin);
-  finish(receive);
+  finish(receive, trace::with_last);
 }
 
 }  // namespace sluice

@@ -136,14 +136,19 @@ std::uint64_t now() {
   return writer && stream.writer == writer ? std::max(stream.last_time, stream.clock.now()) : now_ns();
 }
 
-void write(Record record, std::uint64_t since) {
+std::uint64_t last_record_ns() {
+  const Writer* const writer = current.load(std::memory_order_acquire);
+  return writer && stream.writer == writer ? stream.last_time : 0;
+}
+
+void detail::append(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
   Writer* const writer = current.load(std::memory_order_acquire);
   if (!writer) return;
   if (stream.writer != writer) [[unlikely]] {
     // Without it, the last chunk of a thread that has ended stays as it is.
     if (end_of_thread() < keys_without_allocation) pthread_setspecific(end_of_thread(), &stream);
   }
-  writer->append(stream, record, since);
+  writer->append(stream, record, since_ns, at_ns);
 }
 
 bool add_entry(EntryType type, std::uint32_t id, std::span<const char> payload) {

@@ -15,6 +15,7 @@
 
 #include "runtime/trace_format.hpp"
 #include "runtime/trace_kinds.hpp"
+#include "runtime/trace_record_words.hpp"
 
 namespace sluice::trace {
 
@@ -22,6 +23,8 @@ namespace detail {
 /// Written by open, close and abandon, on one thread; read relaxed: whoever sees it late misses records, or asks the writer in
 /// vain.
 extern std::atomic<bool> active;
+
+void append(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns);
 }  // namespace detail
 
 /// A trace is being written. [any thread, signal handlers]
@@ -46,10 +49,17 @@ void abandon();
 
 /// The time, as records have it. [any thread, signal handlers]
 std::uint64_t now();
+/// When this thread wrote its last record; 0 before the first one.
+std::uint64_t last_record_ns();
+/// Instead of a time: that of the thread's last record, for what is told in the same breath. The clock is half of what a record
+/// costs.
+inline constexpr std::uint64_t with_last = 1;
 
-/// Completes the record (time, check word) and appends it. With `since`, its duration is from there to now. [any thread, signal
-/// handlers; no lock, no allocation]
-void write(Record record, std::uint64_t since = 0);
+/// Completes the record (time, check word) and appends it. With `since_ns`, its duration is from there on. `at_ns`: what now()
+/// said a moment ago, or with_last; without it, the clock is read. [any thread, signal handlers; no lock, no allocation]
+[[gnu::always_inline]] inline void write(const Record& record, std::uint64_t since_ns = 0, std::uint64_t at_ns = 0) {
+  detail::append(words_of(record), since_ns, at_ns);
+}
 
 /// Puts an entry into the table. [any thread, signal handlers] False when the table is full, or no trace is written.
 bool add_entry(EntryType type, std::uint32_t id, std::span<const char> payload);

@@ -10,15 +10,23 @@ namespace detail {
 
 namespace {
 
-/// Counts the blocking calls of the process; only their being different matters.
-constinit std::atomic<std::uint32_t> calls{0};
+/// Blocking calls of the process are numbered from 1, and only their being different matters: each thread takes so many at once,
+/// as a word that all write to would cost every call.
+constexpr std::uint32_t numbers_at_once = 1024;
+constinit std::atomic<std::uint32_t> numbers_taken{0};
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t last_number = 0;
+
+std::uint32_t next_number() {
+  if (last_number % numbers_at_once == 0) last_number = numbers_taken.fetch_add(numbers_at_once, std::memory_order_relaxed);
+  return ++last_number;
+}
 
 }  // namespace
 
 void Call::begin(std::uintptr_t return_address, const void* frame, const char* function) {
   outer_ = current_call();
   site_ = site_of_call(return_address, frame, function);
-  current_call() = {site_, blocks_ ? calls.fetch_add(1, std::memory_order_relaxed) + 1 : 0, 0};
+  current_call() = {site_, blocks_ ? next_number() : 0};
   started_ = now();
 }
 

@@ -12,6 +12,7 @@ struct CurrentCall {
   std::uint32_t site = 0;
   std::uint32_t number = 0;     // of a blocking call; 0: of none
   std::uint64_t waited_ns = 0;  // so far, for Sluice's operations
+  std::uint32_t completed = 0;  // the last operation that this thread completed
 };
 
 namespace detail {

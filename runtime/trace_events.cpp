@@ -97,20 +97,20 @@ void arrived(const Message& message) {
          .context = short_name(message.context->id())});
 }
 
-void chosen(const Request& receive, Protocol protocol, Reason reason) {
+void chosen(const Request& receive, Protocol protocol, Reason reason, std::uint64_t at_ns) {
   Record record = about(Kind::protocol, receive, peer);
   record.detail = small(protocol);
   record.bytes = receive.stop - receive.offset;
   record.extra = small(reason);
-  write(record);
+  write(record, 0, at_ns);
 }
 
-void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number) {
+void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number, std::uint64_t at_ns) {
   Record record = about(Kind::message_out, request, peer | tag | context);
   record.detail = small(kind);
   record.bytes = payload;
   record.value = number;
-  write(record);
+  write(record, 0, at_ns);
 }
 
 void control(Kind kind, Peer peer, MessageKind message, std::size_t payload) {
@@ -148,13 +148,14 @@ void progressed(const Request& request) {
   write(record);
 }
 
-void completed(const Request& request) {
+void completed(const Request& request, std::uint64_t at_ns) {
   Record record = about(Kind::complete, request, site | peer | tag);
   record.detail = small(request.cancelled                       ? Outcome::cancelled
                         : request.failure == Failure::truncated ? Outcome::truncated
                                                                 : Outcome::success);
   record.bytes = request.is_send() ? request.bytes : request.limit;
-  write(record);
+  write(record, 0, at_ns);
+  current_call().completed = request.traced;
 }
 
 void held(std::uint32_t operation, Peer peer, Held what) {
@@ -232,7 +233,7 @@ void registered(RegistrationEvent what, ByteRange pages, std::uint64_t nanosecon
 
 namespace {
 
-void tell_of_wait(Kind kind, const Request& request, std::uint64_t since) {
+void tell_of_wait(Kind kind, const Request& request, std::uint64_t since, std::uint64_t at) {
   const WaitEnd end = request.complete.load(std::memory_order_relaxed) ? WaitEnd::complete
                       : request.released                               ? WaitEnd::released
                       : request.aside != 0                             ? WaitEnd::aside
@@ -242,7 +243,7 @@ void tell_of_wait(Kind kind, const Request& request, std::uint64_t since) {
          .operation = request.traced,
          .site = current_call().site,
          .extra = current_call().number},
-        since);
+        since, at);
 }
 
 }  // namespace
@@ -257,18 +258,23 @@ void Wait::begin() {
 
 void Wait::tell() {
   told_ = true;
+  const std::uint64_t at = now();
   for (const Request* request : requests_) {
-    if (request && request->awaited && !request->may_return()) tell_of_wait(Kind::waiting, *request, started_);
+    if (request && request->awaited && !request->may_return()) tell_of_wait(Kind::waiting, *request, started_, at);
   }
 }
 
 void Wait::end() {
+  // That this thread completed what it waited for is its last record, or what it did since then has told later ones.
+  const Request* const only = requests_.size() == 1 ? requests_[0] : nullptr;
+  const bool just_told = only && only->traced != 0 && only->traced == current_call().completed;
+  const std::uint64_t at = just_told ? std::max(last_record_ns(), started_) : now();
   for (Request* request : requests_) {
     if (!request || !request->awaited) continue;
     request->awaited = false;
-    tell_of_wait(Kind::wait, *request, started_);
+    tell_of_wait(Kind::wait, *request, started_, at);
   }
-  current_call().waited_ns += now() - started_;
+  current_call().waited_ns += at - started_;
 }
 
 void Settling::begin() {
@@ -284,6 +290,7 @@ void Settling::add(const Request& released) {
 }
 
 void Settling::end() {
+  const std::uint64_t at = now();
   for (const Release& release : std::span(releases_).first(count_)) {
     write({.kind = small(Kind::settle),
            .detail = small(cause_),
@@ -291,9 +298,9 @@ void Settling::end() {
            .value = release.bytes.begin,
            .operation = release.operation,
            .site = site_},
-          started_);
+          started_, at);
   }
-  current_call().waited_ns += now() - started_;
+  current_call().waited_ns += at - started_;
 }
 
 void opened(std::uint32_t operation, ByteRange pages) {

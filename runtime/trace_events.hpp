@@ -31,9 +31,10 @@ void posted(Request& request);
 void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t site, std::uint32_t number);
 void matched(const Request& receive, MessageKind kind, std::uint32_t number, bool unexpected);
 void arrived(const Message& message);
-void chosen(const Request& receive, Protocol protocol, Reason reason);
+void chosen(const Request& receive, Protocol protocol, Reason reason, std::uint64_t at_ns);
 /// `number` of those that take part in matching.
-void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number = 0);
+void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number = 0,
+                  std::uint64_t at_ns = 0);
 /// Of the kinds that name no request of this process.
 void control(Kind kind, Peer peer, MessageKind message, std::size_t payload);
 /// A message is being written to a receive that was announced: it takes part in no matching, and no eager or rts tells of it.
@@ -41,7 +42,7 @@ void put_began(Request& send, std::uint32_t announcement);
 void matched_put(const Request& receive, std::uint32_t announcement);
 void answer_came(const Request& request, MessageKind kind, std::size_t payload);
 void progressed(const Request& request);
-void completed(const Request& request);
+void completed(const Request& request, std::uint64_t at_ns);
 void held(std::uint32_t operation, Peer peer, Held what);
 void let_go(std::uint32_t operation, Peer peer, Held what, std::uint64_t since_ns);
 void set_aside(const Request& send);

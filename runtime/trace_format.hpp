@@ -29,7 +29,7 @@ namespace sluice::trace {
 static_assert(std::endian::native == std::endian::little, "traces are little-endian");
 
 inline constexpr std::array<char, 8> file_magic{'S', 'L', 'U', 'I', 'C', 'E', 'T', 'R'};
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::uint32_t byte_order_mark = 0x01020304;
 
 inline constexpr std::size_t header_bytes = 4096;
@@ -204,17 +204,36 @@ struct Record {
   std::uint32_t extra = 0;
 };
 static_assert(sizeof(Record) == record_bytes && std::is_trivially_copyable_v<Record>);
+using RecordWords = std::array<std::uint64_t, record_bytes / sizeof(std::uint64_t)>;
 
 /// Never 0.
 inline std::uint32_t check_of(const void* bytes, std::size_t count, std::uint64_t seed) {
   const auto hash = static_cast<std::uint32_t>(XXH3_64bits_withSeed(bytes, count, seed));
   return hash != 0 ? hash : 1;
 }
-/// Of a slot, chunk header or record: of all but its leading check word.
+/// Of a slot or chunk header: of all but its leading check word.
 template <class Checked>
 std::uint32_t check_of(const Checked& checked, std::uint64_t seed) {
   static_assert(std::is_trivially_copyable_v<Checked> && offsetof(Checked, check) == 0 && sizeof(checked.check) == 4);
   return check_of(reinterpret_cast<const char*>(&checked) + sizeof checked.check, sizeof checked - sizeof checked.check, seed);
+}
+/// Of a record, which is on the way of a message: a third of what XXH3 costs. Finds every change within one word but for one in
+/// 2^32. The check word itself counts as 0. Never 0.
+constexpr std::uint32_t check_of(const RecordWords& record, std::uint64_t seed) {
+  constexpr std::uint64_t odd = 0x9fb21c651e98df25;  // of XXH3, to mix short keys
+  constexpr unsigned check_bits = 32;
+  // Two chains, so that it takes half the time.
+  std::uint64_t front = seed;
+  std::uint64_t back = ~seed;
+  for (std::size_t i = 0; i < record.size() / 2; ++i) {
+    front = (front ^ (i == 0 ? record[0] >> check_bits : record[i])) * odd;
+    back = (back ^ record[record.size() / 2 + i]) * odd;
+  }
+  const auto check = static_cast<std::uint32_t>((front ^ std::rotr(back, 32)) * odd >> 32);
+  return check != 0 ? check : 1;
+}
+inline std::uint32_t check_of(const Record& record, std::uint64_t seed) {
+  return check_of(std::bit_cast<RecordWords>(record), seed);
 }
 /// Of a header, clock point or end: of all before its trailing check word.
 template <class Checked>

@@ -23,10 +23,22 @@ constexpr std::size_t most_own_frames = 24;
 
 struct Slot {
   std::atomic<std::uint64_t> key{0};
-  /// Distance from the frame of the function that was called to the return address of its caller; 0: no layer.
+  /// Distance from the frame of the function that was called to the return address of its caller; 0: not known yet.
   std::atomic<std::uint32_t> deeper{0};
 };
+constexpr std::uint32_t no_layer = 1;
 constinit std::array<Slot, table_size> table{};
+
+/// The calls that a thread makes again and again, out of no layer.
+struct RecentCall {
+  std::uintptr_t return_address = 0;
+  std::uint32_t number = 0;
+  std::uint32_t generation = 0;
+};
+constexpr std::size_t recent_calls = 16;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::array<RecentCall, recent_calls> recent{};
+/// Of the sites that are known: there are others in another file.
+constinit std::atomic<std::uint32_t> generation{0};
 
 struct Stack {
   struct Level {
@@ -93,6 +105,10 @@ bool is_layer(std::uintptr_t address) {
 }  // namespace
 
 std::uint32_t site_of_call(std::uintptr_t return_address, const void* frame, const char* function) {
+  RecentCall& again = recent[return_address / 4 % recent_calls];
+  const std::uint32_t now = generation.load(std::memory_order_relaxed);
+  if (again.return_address == return_address && again.generation == now) [[likely]]
+    return again.number;
   const auto base = reinterpret_cast<std::uintptr_t>(frame);
   std::uint64_t key = return_address;
   for (std::size_t layer = 0;; ++layer) {
@@ -104,12 +120,13 @@ std::uint32_t site_of_call(std::uintptr_t return_address, const void* frame, con
       if (!stack.begin_at(return_address)) stack = {.levels = {{{return_address, base}}}, .depth = 1};
       describe(found.number(), stack, function, false);
       const bool thin = layer < most_layers && layer + 1 < stack.depth && is_layer(stack.levels[layer].address);
-      const std::uintptr_t distance = thin ? stack.levels[layer + 1].frame - base : 0;
+      const std::uintptr_t distance = thin ? stack.levels[layer + 1].frame - base : no_layer;
       if (distance <= ~std::uint32_t{0})
         found.slot->deeper.store(static_cast<std::uint32_t>(distance), std::memory_order_release);
     }
     const std::uint32_t deeper = found.slot->deeper.load(std::memory_order_acquire);
-    if (deeper == 0) return found.number();
+    if (deeper == no_layer && layer == 0) again = {return_address, found.number(), now};
+    if (deeper <= no_layer) return found.number();
     std::uintptr_t caller = 0;
     std::memcpy(&caller, reinterpret_cast<const void*>(base + deeper - sizeof caller), sizeof caller);
     const std::array<std::uint64_t, 2> both{key, caller};
@@ -141,6 +158,7 @@ std::uint32_t site_of_touch(std::uintptr_t instruction, bool on_stack) {
 }
 
 void forget_sites() {
+  generation.fetch_add(1, std::memory_order_relaxed);
   for (Slot& slot : table) {
     slot.key.store(0, std::memory_order_relaxed);
     slot.deeper.store(0, std::memory_order_relaxed);

@@ -14,6 +14,7 @@
 #include "tools/exit_status.hpp"
 #include "tools/export/export.hpp"
 #include "tools/info.hpp"
+#include "tools/interruption.hpp"
 #include "tools/reference.hpp"
 #include "tools/report/report.hpp"
 #include "tools/run.hpp"
@@ -65,6 +66,8 @@ int main(int argc, char** argv) {
     const auto chosen =
         std::find_if(subcommands.begin(), subcommands.end(), [](const auto& subcommand) { return subcommand->chosen(); });
     return (*chosen)->execute();
+  } catch (const sluice::Interruption& interruption) {
+    interruption.take_effect();
   } catch (const std::exception& error) {
     std::fputs("sluice: ", stderr);
     std::fputs(error.what(), stderr);

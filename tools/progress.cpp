@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/interruption.hpp"
+
 namespace sluice {
 
 namespace {
@@ -21,7 +23,9 @@ Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r\033[K");
 }
 
-void Progress::show() {
+void Progress::look() {
+  check_for_interruption();
+  if (!shown_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + interval;

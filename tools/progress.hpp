@@ -16,13 +16,14 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Throws Interruption, if one has come.
   void advance() {
-    if (shown_ && (++done_ & between_looks) == 0) show();
+    if ((++done_ & between_looks) == 0) look();
   }
 
  private:
-  static constexpr std::size_t between_looks = 0xffff;  // at the clock
-  void show();
+  static constexpr std::size_t between_looks = 0xffff;  // at the clock, and for signals
+  void look();
 
   std::string what_;
   std::size_t total_;

@@ -7,6 +7,7 @@
 
 #include "tools/exit_status.hpp"
 #include "tools/export/formats.hpp"
+#include "tools/interruption.hpp"
 
 namespace sluice {
 
@@ -33,6 +34,7 @@ int ExportCommand::execute() {
     return exit_usage;
   }
   const auto trace = open();
+  const Interruptible interruptible;
   write(*trace);
   return tell_damage(*trace);
 }

@@ -13,6 +13,7 @@
 #include "tools/export/formats.hpp"
 #include "tools/export/otf2_archive.hpp"
 #include "tools/export/slices.hpp"
+#include "tools/interruption.hpp"
 #include "tools/trace/sites.hpp"
 
 namespace sluice {
@@ -290,6 +291,9 @@ void export_otf2(const Trace& trace, const fs::path& path, Progress& progress) {
   } catch (const std::exception& failure) {
     fs::remove_all(partial, error);
     throw std::runtime_error(directory.string() + ": " + failure.what());
+  } catch (const Interruption&) {
+    fs::remove_all(partial, error);
+    throw;
   }
 }
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "tools/interruption.hpp"
+
 namespace sluice {
 
 namespace fs = std::filesystem;
@@ -60,7 +62,9 @@ void OutputFile::flush() {
       done += static_cast<std::size_t>(put);
     } else if (errno == EPIPE) {
       is_read_ = false;
-    } else if (errno != EINTR) {
+    } else if (errno == EINTR) {
+      check_for_interruption();
+    } else {
       fail();
     }
   }

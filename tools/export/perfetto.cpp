@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "tools/export/formats.hpp"
-#include "tools/export/message_pairs.hpp"
 #include "tools/export/slices.hpp"
 #include "tools/trace/event_text.hpp"
+#include "tools/trace/message_pairs.hpp"
 
 namespace sluice {
 
@@ -32,6 +32,14 @@ struct Begun {
   std::uint32_t thread;
   trace::Record record;
 };
+
+/// One end of a message: a moment of a thread.
+struct MessageEnd {
+  std::int64_t at_ns = 0;
+  std::uint32_t process = 0;
+  std::uint32_t thread = 0;
+};
+constexpr std::size_t most_waiting_ends = std::size_t{1} << 20;
 
 struct Rank {
   const TraceFile* file;
@@ -161,19 +169,19 @@ class PerfettoExport {
     const bool is_message = is_end_of_message(record);
     thread.last_ns = std::max(thread.last_ns, slice.begin_ns);
     const std::string kind = rank.file->table().kind_name(record.kind);
-    open_event("X", is_message ? name_of_message(record) : name_of_slice(rank, record, kind), is_message ? "message" : kind, rank,
-               thread.number, thread.last_ns);
+    open_event("X", is_message ? title_of_message(record) : name_of_slice(rank, record, kind), is_message ? "message" : kind,
+               rank, thread.number, thread.last_ns);
     const auto lasted = static_cast<std::uint64_t>(std::max<std::int64_t>(slice.end_ns - thread.last_ns, 0));
     put(",\"dur\":{}.{:03}", lasted / 1000, lasted % 1000);
     put_arguments(rank, record);
     put("}}");
     if (!is_message) return;
-    const auto pair =
-        pairs_.add(record, rank.file->header().job, rank.file->rank(), {thread.last_ns, rank.process, thread.number});
+    const auto pair = pairs_.add(name_of_message(record, rank.file->header().job, rank.file->rank()), tells_of_send(record),
+                                 {thread.last_ns, rank.process, thread.number});
     if (pair) write_flow(*pair);
   }
 
-  static std::string name_of_message(const trace::Record& record) {
+  static std::string title_of_message(const trace::Record& record) {
     const bool is_match = static_cast<Kind>(record.kind) == Kind::match;
     return (is_match ? "match from " : "send to ") + peer_name(record.peer);
   }
@@ -191,7 +199,7 @@ class PerfettoExport {
     }
   }
 
-  void write_flow(const MessagePair& pair) {
+  void write_flow(const MessagePairs<MessageEnd>::Pair& pair) {
     ++flows_;
     const auto write_end = [this](const char* phase, const MessageEnd& end, const char* more) {
       const auto since = static_cast<std::uint64_t>(std::max<std::int64_t>(end.at_ns - trace_->start_ns(), 0));
@@ -199,7 +207,7 @@ class PerfettoExport {
           phase, flows_, end.process, end.thread, since / 1000, since % 1000, more);
     };
     write_end("s", pair.sent, "");
-    write_end("f", pair.matched, ",\"bp\":\"e\"");
+    write_end("f", pair.received, ",\"bp\":\"e\"");
   }
 
   void write_instant(Rank& rank, Thread& thread, const Event& event) {
@@ -266,7 +274,7 @@ class PerfettoExport {
   Progress* progress_;
   SliceStore store_;
   Symbols symbols_;
-  MessagePairs pairs_;
+  MessagePairs<MessageEnd> pairs_{most_waiting_ends};
   std::map<const TraceFile*, Rank> ranks_;
   std::uint32_t threads_ = 0;
   std::uint64_t flows_ = 0;

@@ -44,9 +44,16 @@ void Collector::add(const Slice& slice) {
   slices_.add(slice, [this](const Slice& short_one) { density_.add(short_one); });
 }
 
-void Collector::add(const std::optional<Arrow>& arrow) {
-  if (!arrow || !window_.has(arrow->sent_ns, std::max(arrow->sent_ns, arrow->complete_ns))) return;
-  arrows_.add(*arrow, [](const Arrow&) {});
+/// The receiver's end, with what the sender knows.
+void Collector::add(const std::optional<MessagePairs<Arrow>::Pair>& ends) {
+  if (!ends) return;
+  Arrow arrow = ends->received;
+  arrow.sent_ns = ends->sent.sent_ns;
+  arrow.from_lane = ends->sent.from_lane;
+  arrow.from_site = ends->sent.from_site;
+  arrow.send = ends->sent.send;
+  if (!window_.has(arrow.sent_ns, std::max(arrow.sent_ns, arrow.complete_ns))) return;
+  arrows_.add(arrow, [](const Arrow&) {});
 }
 
 Content Collector::content(const Trace& trace) {

@@ -9,7 +9,6 @@
 
 #include "tools/timeline/density.hpp"
 #include "tools/timeline/longest.hpp"
-#include "tools/timeline/message_pairs.hpp"
 #include "tools/timeline/page.hpp"
 #include "tools/timeline/rank_lanes.hpp"
 
@@ -34,11 +33,11 @@ class Collector : public Sink {
   Content content(const Trace& trace);
 
   void add(const Slice& slice) override;
-  void sent(const MessageName& name, const Arrow& end) override { add(pairs_.sent(name, end)); }
-  void received(const MessageName& name, const Arrow& end) override { add(pairs_.received(name, end)); }
+  void sent(const MessageName& name, const Arrow& end) override { add(pairs_.add(name, true, end)); }
+  void received(const MessageName& name, const Arrow& end) override { add(pairs_.add(name, false, end)); }
 
  private:
-  void add(const std::optional<Arrow>& arrow);
+  void add(const std::optional<MessagePairs<Arrow>::Pair>& ends);
 
   std::vector<const TraceFile*> files_;
   Window window_;
@@ -46,7 +45,7 @@ class Collector : public Sink {
   Longest<Slice> slices_;
   Longest<Arrow> arrows_;
   Density density_;
-  MessagePairs pairs_;
+  MessagePairs<Arrow> pairs_;
   std::int64_t last_ns_ = 0;
 };
 

@@ -45,7 +45,7 @@ class Longest {
   using Rank = std::pair<std::uint64_t, std::uint64_t>;
 
   static Rank rank_of(const Piece& piece) {
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // as in MessagePairs::Hash
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // spreads neighbours; any odd number does
     const std::uint64_t hash = (piece.identity() ^ piece.identity() >> 32) * odd;
     return {piece.length_ns(), (hash ^ hash >> 29) * odd};
   }

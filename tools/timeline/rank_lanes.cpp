@@ -166,7 +166,7 @@ void RankLanes::post_at_once(const Event& event) {
   end.sent_ns = event.end_ns - start_ns_;
   end.from_lane = lane(event);
   end.from_site = record.site;
-  sink_->sent(name(event.rank, record.peer, record.extra, false), end);
+  sink_->sent(name(event), end);
 }
 
 /// An announcement leaves before its send is written: the send's own record may be still to come.
@@ -176,7 +176,7 @@ void RankLanes::message_out(const Event& event, Operation& operation) {
   const bool is_numbered = record.detail == number_of(MessageKind::eager) || record.detail == number_of(MessageKind::rts);
   if (!is_numbered && !is_put) return;
   operation.out_ns = event.end_ns - start_ns_;
-  operation.message = name(event.rank, record.peer, record.value, is_put);
+  operation.message = name(event);
   if (operation.posted) send_left(operation);
 }
 
@@ -196,7 +196,7 @@ void RankLanes::match(const Event& event, Operation& operation) {
   operation.about.peer = record.peer;
   operation.about.tag = record.tag;
   operation.about.bytes = record.bytes;
-  operation.message = name(record.peer, event.rank, record.value, (record.detail & trace::match_put) != 0);
+  operation.message = name(event);
   if (!operation.posted) {
     operation.lane = lane(event);
     operation.site = record.site;

@@ -12,8 +12,8 @@
 #include <deque>
 #include <unordered_map>
 
-#include "tools/timeline/message_pairs.hpp"
 #include "tools/timeline/pieces.hpp"
+#include "tools/trace/message_pairs.hpp"
 
 namespace sluice::timeline {
 
@@ -87,8 +87,8 @@ class RankLanes {
   void give_back_row(const Operation& operation);
   [[nodiscard]] Slice slice(const Event& event, SliceKind kind) const;
   [[nodiscard]] std::uint32_t lane(const Event& event) const { return lanes_->number(number_, event.thread); }
-  [[nodiscard]] MessageName name(std::int32_t from, std::int32_t to, std::uint64_t number, bool is_put) const {
-    return {file_->header().job, from, to, static_cast<std::uint32_t>(number), is_put};
+  [[nodiscard]] MessageName name(const Event& event) const {
+    return name_of_message(event.record, file_->header().job, event.rank);
   }
 
   const TraceFile* file_;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "tools/export/output_file.hpp"
+#include "tools/interruption.hpp"
 #include "tools/timeline/collector.hpp"
 #include "tools/timeline/page.hpp"
 
@@ -52,6 +53,7 @@ std::vector<const TraceFile*> TimelineCommand::wanted_files(const Trace& trace) 
 int TimelineCommand::execute() {
   const auto trace = open();
   if (!(from_s_ < to_s_)) throw std::runtime_error(fmt::format("--to {}: it must be later than --from", to_s_));
+  const Interruptible interruptible;
   OutputFile page(output_);  // before what takes long: it may fail
   timeline::Collector collector(wanted_files(*trace), most_, {nanoseconds(from_s_), nanoseconds(to_s_)});
   collector.read(*trace, "sluice timeline");

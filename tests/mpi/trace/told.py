@@ -1,4 +1,4 @@
-"""What events.c says that a trace must tell, against what `sluice dump` prints, event for event."""
+"""What events*.c say that a trace must tell, against what `sluice dump` prints, event for event."""
 
 import json
 import re

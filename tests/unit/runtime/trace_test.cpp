@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <bit>
 #include <filesystem>
 #include <functional>
 #include <numeric>
@@ -99,6 +101,42 @@ TEST_F(Trace, records_of_a_thread_come_back_in_order) {
   std::iota(expected.begin(), expected.end(), 0);
   EXPECT_EQ(trace.values_of(0), expected);
   EXPECT_EQ(trace.damaged, 0u);
+}
+
+TEST_F(Trace, every_byte_of_a_record_and_its_place_count_in_its_check_word) {
+  const Record record{.kind = 30, .detail = 2, .time_ns = 1'000'000'007, .bytes = 65536, .operation = 3, .peer = 1, .tag = 9};
+  const std::uint32_t check = check_of(record, record_seed(5, 17));
+  EXPECT_NE(check_of(record, record_seed(5, 18)), check);
+  EXPECT_NE(check_of(record, record_seed(6, 17)), check);
+  for (std::size_t at = sizeof record.check; at < sizeof record; ++at) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof record>>(record);
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ 1u << bit);
+      EXPECT_NE(check_of(std::bit_cast<Record>(bytes), record_seed(5, 17)), check) << "byte " << at << ", bit " << bit;
+    }
+  }
+}
+
+TEST_F(Trace, what_is_told_in_the_same_breath_has_the_same_time) {
+  begin();
+  const auto kind = static_cast<std::uint16_t>(Kind::helper);
+  write({.kind = kind, .value = 1});
+  write({.kind = kind, .value = 2}, 0, with_last);
+  const std::uint64_t last = last_record_ns();
+  while (now() == last) continue;
+  write({.kind = kind, .value = 3});
+  const std::uint64_t at = now();
+  while (now() == at) continue;
+  write({.kind = kind, .value = 4}, last, at);
+  close();
+  const ReadTrace trace = read_trace(path());
+  const auto& records = trace.records.at(0);
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[0].time_ns, last);
+  EXPECT_EQ(records[1].time_ns, last);
+  EXPECT_GT(records[2].time_ns, last);
+  EXPECT_EQ(records[3].time_ns, at);
+  EXPECT_EQ(records[3].duration_ns, at - last);
 }
 
 TEST_F(Trace, newest_records_are_kept_beyond_the_limit) {

@@ -309,12 +309,15 @@ TEST(timeline_density, keeps_its_sums_when_its_bins_grow) {
 }
 
 TEST(timeline_pairs, ends_without_a_partner_are_given_up_and_counted) {
-  MessagePairs pairs(100);
-  constexpr std::uint32_t count = 110;
-  for (std::uint32_t number = 1; number <= count; ++number) pairs.sent({.from = 0, .to = 1, .number = number}, {});
+  MessagePairs<int> pairs(100);
+  constexpr std::uint64_t count = 110;
+  for (std::uint64_t number = 1; number <= count; ++number) pairs.add({.from = 0, .to = 1, .number = number}, true, 5);
 
-  EXPECT_FALSE(pairs.received({.from = 0, .to = 1, .number = 10}, {})) << "given up";
-  EXPECT_TRUE(pairs.received({.from = 0, .to = 1, .number = count}, {}));
+  EXPECT_FALSE(pairs.add({.from = 0, .to = 1, .number = 10}, false, 6)) << "given up";
+  const auto pair = pairs.add({.from = 0, .to = 1, .number = count}, false, 7);
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(pair->sent, 5);
+  EXPECT_EQ(pair->received, 7);
   EXPECT_EQ(pairs.unpaired(), count);
 }
 
