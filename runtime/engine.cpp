@@ -2,6 +2,7 @@
 
 #include "runtime/engine.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,14 @@ constexpr std::size_t eager_trailer = sizeof(RequestId);
 
 bool more_processes_than_processors(std::size_t processes) {
   return processes > static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+/// Launchers bind processes to single processors where there are enough of these.
+bool has_two_processors(std::size_t processes) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+  return !more_processes_than_processors(2 * processes) && (!known || CPU_COUNT(&allowed) > 1);
 }
 
 std::vector<std::size_t> usable_eager_limits(const Engine::Parts& parts) {
@@ -42,6 +51,7 @@ Engine::State::State(const Parts& parts)
       host(parts.host),
       config(parts.config),
       oversubscribed(more_processes_than_processors(parts.processes_on_node)),
+      spare_processor(has_two_processors(parts.processes_on_node)),
       concurrent_calls(parts.concurrent_calls),
       eager_limit(0),
       eager_limits(usable_eager_limits(parts)),

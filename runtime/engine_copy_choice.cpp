@@ -8,11 +8,12 @@
 //   a processor for every process
 //     both wait                    both copy
 //     only the receiver waits      it reads: the sender's helper thread would take the processor from its application
-//     otherwise                    the sender; the receiver takes part as soon as it waits (claims, engine_cooperative.cpp)
+//     only the sender waits        it copies; the receiver takes part as soon as it waits (claims, engine_cooperative.cpp)
+//     neither, Isend and Irecv     who has less to copy: one of the helper threads has to (COOP-load)
+//     neither, otherwise           the sender, as above
 //   more processes than processors
-//     the receiver waits           it reads: it has the processor now, and needs no answer of a sender that does not; but where
-//     it
-//                                  has more to copy already than the sender, the sender copies
+//     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II)
+//     otherwise, receiver waits    it reads: it has the processor now, and needs no answer of a sender that does not
 //     otherwise                    the sender
 //
 // What is expected of whom (COOP-load) is told by the receiver alone, from its decision until the transfer ends or goes another
@@ -27,6 +28,8 @@ SendCall call_of(std::uint8_t rts_flags) {
   if ((rts_flags & flag_sender_waits) != 0) return SendCall::blocking;
   return (rts_flags & flag_buffered) != 0 ? SendCall::buffered : SendCall::nonblocking;
 }
+
+bool neither_blocks(const Request& receive) { return call_of(receive.rts_flags) == SendCall::nonblocking && !receive.call_waits; }
 
 }  // namespace
 
@@ -49,8 +52,18 @@ Engine::State::CopyChoice Engine::State::choose_copier(const Request& receive) c
 
 Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) const {
   const bool receiver_waits = inside != 0 && !receive.released;
-  if (!receiver_waits) return {oversubscribed ? Copier::sender : Copier::both, trace::Reason::sender_copies};
-  if (!oversubscribed && transport->is_attentive(receive.peer)) return {Copier::both, trace::Reason::both_copy};
+  if (!receiver_waits) {
+    const bool neither_waits = !oversubscribed && neither_blocks(receive) && !transport->is_attentive(receive.peer);
+    if (neither_waits) return {choose_by_load(receive), trace::Reason::load};
+    if (oversubscribed) return {Copier::sender, trace::Reason::sender_copies};
+    return {Copier::both, trace::Reason::both_copy};
+  }
+  if (oversubscribed) {
+    const bool sender_alone = call_of(receive.rts_flags) == SendCall::blocking && !receive.call_waits;
+    if (sender_alone) return {Copier::sender, trace::Reason::calls};
+  } else if (transport->is_attentive(receive.peer)) {
+    return {Copier::both, trace::Reason::both_copy};
+  }
   return {Copier::receiver, trace::Reason::receiver_waits};
 }
 
@@ -60,7 +73,8 @@ Copier Engine::State::choose_by_load(const Request& receive) const {
 
 void Engine::State::expect_copies(Request& receive, Copier copier) {
   const Rendezvous rendezvous = inside_a_node(config.rendezvous);
-  if (rendezvous != Rendezvous::coop_load && rendezvous != Rendezvous::automatic) return;
+  const bool hybrid = rendezvous == Rendezvous::automatic && !oversubscribed && neither_blocks(receive);
+  if (rendezvous != Rendezvous::coop_load && !hybrid) return;
   const auto bytes = static_cast<std::int64_t>(receive.stop - receive.offset);
   if (copier != Copier::receiver) receive.expected_of_peer = copier == Copier::both ? bytes / 2 : bytes;
   if (copier != Copier::sender) receive.expected_of_self = copier == Copier::both ? bytes / 2 : bytes;

@@ -289,7 +289,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   AliasArena* arena;
   HostHooks host;
   Config config;
-  bool oversubscribed;
+  bool oversubscribed;   // more processes on this node than processors
+  bool spare_processor;  // the helper thread has one beside the application's
   bool concurrent_calls;
   std::size_t eager_limit;                // smallest of those by peer
   std::vector<std::size_t> eager_limits;  // by peer

@@ -96,7 +96,8 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   end_expected_copies(*receive);
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
-  const CopyChoice choice = writable && readable ? choose_copier(*receive) : CopyChoice{Copier::sender, trace::Reason::only_way};
+  const CopyChoice choice =
+      writable && readable ? choose_copier(*receive) : CopyChoice{Copier::sender, trace::Reason::sender_copies};
   if (writable && choice.copier != Copier::receiver && !receive->has_gaps() &&
       (receive->released || in_alias_block(ByteRange::of(receive->data, receive->limit)))) {
     receive->progress_slot = transport->open_progress_slot();

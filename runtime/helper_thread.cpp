@@ -28,8 +28,9 @@ void Engine::State::helper() {
     transport->attend();
     check_vanished(lock);
     if (sleepers != 0) transport->poke();  // where the helper thread hears for those that sleep
-    // An application thread that comes in takes over; copies under way are brought to an end all the same.
-    while (inside == 0 || (!oversubscribed && !copies.empty())) {
+    // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
+    // same; without, the two would take it from each other for whole slices of time.
+    while (inside == 0 || (spare_processor && !copies.empty())) {
       const bool moved = progress(lock);
       advance_releases();
       if (moved || !copies.empty()) continue;
