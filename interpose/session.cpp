@@ -13,9 +13,11 @@
 #include "interpose/job_check.hpp"
 #include "interpose/libc_process.hpp"
 #include "interpose/libc_signal.hpp"
+#include "interpose/node_calibration.hpp"
 #include "interpose/summary.hpp"
 #include "interpose/trace_session.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/shared_copy.hpp"
 #include "runtime/trace.hpp"
 #include "verbs/transport.hpp"
 
@@ -108,6 +110,8 @@ void Session::open() {
 
 bool Session::start(std::string& why_not) {
   find_neighbours();
+  if (transports_.uses_shmem()) calibration_ = agree_on_calibration(config_.calibration, node_comm_);
+  shared_copy::use(calibration_.copies);
   begin_trace(config_, world_comm_);
   why_not = together(world_comm_, [this] {
     arena_ = std::make_unique<AliasArena>(map_budget());
@@ -156,6 +160,7 @@ void Session::make_engine() {
   parts.arena = arena_.get();
   parts.host = {.progress = progress_host, .outstanding = [] { return host_activity().outstanding(); }};
   parts.config = config_;
+  parts.calibration = calibration_;
   engine_ = std::make_unique<Engine>(parts);
 }
 

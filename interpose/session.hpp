@@ -73,6 +73,7 @@ class Session {
   void free_communicators();
 
   Config config_;
+  Calibration calibration_;
   pid_t process_ = getpid();
   int world_rank_ = 0;
   int world_size_ = 0;

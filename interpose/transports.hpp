@@ -33,6 +33,8 @@ std::string together(MPI_Comm comm, const std::function<void()>& step);
 
 class Transports {
  public:
+  /// After `agree`: there are ranks on this node that messages reach through shared memory.
+  [[nodiscard]] bool uses_shmem() const { return uses_shmem_; }
   struct Job {
     const Config* config = nullptr;
     MPI_Comm world;

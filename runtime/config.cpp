@@ -44,6 +44,8 @@ constexpr std::size_t most_reg_entries = std::size_t{1} << 20;
 constexpr std::size_t longest_tcp_timeout = 86400;
 constexpr std::size_t smallest_rdrp_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
+constexpr std::size_t smallest_copy_chunk = std::size_t{4} << 10;
+constexpr std::size_t largest_copy_chunk = std::size_t{64} << 20;
 constexpr std::size_t most_rdrp_outstanding = 64;
 constexpr std::size_t most_rtr_wait = 1'000'000;
 constexpr std::size_t longest_verbs_timeout = 60;
@@ -97,6 +99,18 @@ ConfigVariable number(std::size_t Config::*member, Limits limits, const Describe
   };
   return {text.name,          text.expected, text.meaning,
           text.default_value, assign,        [member](const Config& config) { return std::to_string(config.*member); }};
+}
+
+/// Zero stands for `auto`.
+ConfigVariable byte_count_or_auto(std::size_t Config::*member, Limits limits, const Described& text) {
+  const auto assign = [member, limits](Config& config, std::string_view value) {
+    const auto bytes = value == "auto" ? std::optional<std::size_t>(0) : parse_bytes(value);
+    if (!bytes || (value != "auto" && (*bytes < limits.least || *bytes > limits.most))) return false;
+    config.*member = *bytes;
+    return true;
+  };
+  const auto show = [member](const Config& config) { return config.*member == 0 ? "auto" : show_bytes(config.*member); };
+  return {text.name, text.expected, text.meaning, text.default_value, assign, show};
 }
 
 /// Text whose meaning only its user can judge.
@@ -181,6 +195,17 @@ std::vector<ConfigVariable> make_table() {
            "each has a processor and waits, otherwise one that waits, or who has less to copy; over RDMA getcqe, and rdrp for "
            "messages of more than two chunks. What a pair or a "
            "buffer does not permit is replaced by what it does."}),
+      byte_count_or_auto(
+          &Config::copy_chunk, {smallest_copy_chunk, largest_copy_chunk},
+          {"SLUICE_COPY_CHUNK", "auto or a number of bytes from 4K to 64M", "auto",
+           "Into what pieces long copies inside a node are cut: messages of others are served between two of them. auto: what a "
+           "processor copies in 10 microseconds, by SLUICE_CALIBRATION."}),
+      free_text(
+          &Config::calibration,
+          {"SLUICE_CALIBRATION", "auto, off, or the path of a file", "auto",
+           "Where the thresholds of copies inside a node, which are measured once on each kind of machine, are kept. auto: "
+           "$XDG_CACHE_HOME/sluice or ~/.cache/sluice. off: nothing is measured, and what is usual on such a processor holds. "
+           "`sluice info` shows the thresholds, `sluice info --calibrate` measures them anew."}),
       byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
                  {"SLUICE_RDRP_CHUNK", "a number of bytes from 4K to 64M", "128K", "How much one read of rdrp fetches."}),
       number(

@@ -42,6 +42,8 @@ struct Config {
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop|coop-coll|coop-load|getcqe|get|rdrp|putnr|put
+  std::size_t copy_chunk = 0;                     // SLUICE_COPY_CHUNK=auto|<bytes, with K or M>; 0: auto
+  std::string calibration = "auto";               // SLUICE_CALIBRATION=auto|off|<file>
   std::size_t rdrp_chunk = 131072;                // SLUICE_RDRP_CHUNK=<bytes, with K or M>
   std::size_t rdrp_outstanding = 4;               // SLUICE_RDRP_OUTSTANDING=<number of reads>
   std::size_t rtr_wait = 200;                     // SLUICE_RTR_WAIT=<microseconds>

@@ -50,6 +50,8 @@ Engine::State::State(const Parts& parts)
       arena(parts.arena),
       host(parts.host),
       config(parts.config),
+      chunk_bytes(config.copy_chunk != 0 ? config.copy_chunk : parts.calibration.chunk_bytes),
+      coop_bytes(parts.calibration.coop_bytes),
       oversubscribed(more_processes_than_processors(parts.processes_on_node)),
       spare_processor(has_two_processors(parts.processes_on_node)),
       concurrent_calls(parts.concurrent_calls),

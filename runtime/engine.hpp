@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/calibration.hpp"
 #include "runtime/config.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/release_policy.hpp"
@@ -76,6 +77,7 @@ class Engine {
     AliasArena* arena = nullptr;     // nullptr: no blocks, hence no release. The engine makes its PageGuard itself.
     HostHooks host;
     Config config;
+    Calibration calibration{};  // need not be the same on all ranks
   };
 
   explicit Engine(const Parts& parts);

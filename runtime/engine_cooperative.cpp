@@ -31,9 +31,10 @@ namespace {
 constexpr std::size_t wanted_chunks = 4;
 constexpr std::size_t least_chunk_bytes = 32 * 1024;
 
+/// `most` is what a copy may be cut into; shorter only where the message is.
 std::uint32_t choose_chunk_bytes(std::size_t bytes, std::size_t most) {
   const std::size_t even = (bytes / wanted_chunks + page_bytes - 1) / page_bytes * page_bytes;
-  const std::size_t usual = std::clamp(even, least_chunk_bytes, most);
+  const std::size_t usual = std::min(std::max(even, least_chunk_bytes), most);
   const std::size_t least_countable = bytes / ChunkClaims::most_chunks + 1;
   return static_cast<std::uint32_t>(std::max(usual, least_countable));
 }
@@ -47,9 +48,8 @@ std::uint32_t count_chunks(std::size_t bytes, std::uint32_t chunk_bytes) {
 void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool takes_part) {
   const std::size_t bytes = receive.stop - receive.offset;
   ChunkClaims claims(transport->claims(receive.progress_slot));
-  receive.shared = {.generation = claims.view().generation,
-                    .chunk_bytes = choose_chunk_bytes(bytes, most_chunk_bytes),
-                    .start = receive.offset};
+  receive.shared = {
+      .generation = claims.view().generation, .chunk_bytes = choose_chunk_bytes(bytes, chunk_bytes), .start = receive.offset};
   receive.shared.chunks = count_chunks(bytes, receive.shared.chunk_bytes);
   clear.generation = receive.shared.generation;
   clear.chunk_bytes = receive.shared.chunk_bytes;

@@ -6,7 +6,7 @@
 // the sender by its attention word whether somebody looks at messages there.
 //
 //   a processor for every process
-//     both wait                    both copy
+//     both wait                    both copy; of a message for which that is not worth it (calibration.hpp) the receiver
 //     only the receiver waits      it reads: the sender's helper thread would take the processor from its application
 //     only the sender waits        it copies; the receiver takes part as soon as it waits (claims, engine_cooperative.cpp)
 //     neither, Isend and Irecv     who has less to copy: one of the helper threads has to (COOP-load)
@@ -61,7 +61,7 @@ Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) c
   if (oversubscribed) {
     const bool sender_alone = call_of(receive.rts_flags) == SendCall::blocking && !receive.call_waits;
     if (sender_alone) return {Copier::sender, trace::Reason::calls};
-  } else if (transport->is_attentive(receive.peer)) {
+  } else if (receive.stop - receive.offset >= coop_bytes && transport->is_attentive(receive.peer)) {
     return {Copier::both, trace::Reason::both_copy};
   }
   return {Copier::receiver, trace::Reason::receiver_waits};

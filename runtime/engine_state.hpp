@@ -280,17 +280,17 @@ struct Engine::State final : MessageSink, FaultWaiter {
   };
   void hold(Held item);
 
-  /// One piece of a copy: about 10 µs, so that control messages are answered in between and pages open soon.
-  static constexpr std::size_t most_chunk_bytes = 128 * 1024;
-
   EngineLock mutex;
   Peer self;
   Transport* transport;  // nullptr in a job of one process
   AliasArena* arena;
   HostHooks host;
   Config config;
-  bool oversubscribed;   // more processes on this node than processors
-  bool spare_processor;  // the helper thread has one beside the application's
+  /// One piece of a copy inside the node: about 10 µs, so that control messages are answered in between and pages open soon.
+  std::size_t chunk_bytes;
+  std::size_t coop_bytes;  // from here on two halves at once are worth their messages
+  bool oversubscribed;     // more processes on this node than processors
+  bool spare_processor;    // the helper thread has one beside the application's
   bool concurrent_calls;
   std::size_t eager_limit;                // smallest of those by peer
   std::vector<std::size_t> eager_limits;  // by peer

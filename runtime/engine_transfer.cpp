@@ -33,6 +33,8 @@ namespace {
 constexpr std::size_t bounce_bytes = 32 * 1024;
 /// Smaller messages are not worth the question whether their block lives.
 constexpr std::size_t least_offered_bytes = 32 * 1024;
+/// What a transport that streams out of the sender's memory is given at a time.
+constexpr std::size_t most_streamed_bytes = 128 * 1024;
 /// A stream yields to other work after this many messages.
 constexpr int stream_burst = 4;
 
@@ -180,7 +182,7 @@ std::size_t Engine::State::push_copied(const Request& send, std::size_t most) {
 
 /// Under the lock, so that nothing comes under guard while the kernel reads.
 std::size_t Engine::State::push_directly(const Request& send, std::size_t most) {
-  std::size_t bytes = std::min(most, most_chunk_bytes);
+  std::size_t bytes = std::min(most, most_streamed_bytes);
   const std::byte* source = send.has_gaps() ? nullptr : unguarded_address(send.data + send.offset, bytes);
   Bounce bounce;
   if (!source) {
@@ -304,7 +306,7 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
   receive->copying = true;
   ++busy_copies;
   const std::size_t missing = receive->stop - receive->offset;
-  std::size_t wanted = std::min(most_chunk_bytes, missing);
+  std::size_t wanted = std::min(chunk_bytes, missing);
   std::size_t arrived = 0;
   if (receive->peer == self) {
     // Both sides are the application's memory: under the lock, where the guard cannot change in between.

@@ -1,43 +1,61 @@
-// Copies into memory that another processor reads next: rings and peers' memory files.
+// Copies between this process's memory and memory that another processor reads next or wrote last: rings and peers' memory files.
 //
 // A plain store must fetch its line before it overwrites it, here from the other processor's cache. The string instruction
-// announces that whole lines will be written, and saves that. glibc's memcpy uses it from 8 KB to about the size of a cache only.
-// Between distant cores of a Zen 5 (tests/bench/ring_bench.cpp): a 1 KB message 345 ns instead of 420, a stream of them 215
-// instead of 365; copies of 1 MB 38 GB/s instead of 11, of 4 MB 27 instead of 15. Between near cores there is no difference.
-// Below 512 bytes its start-up of about 10 ns is not won back.
+// announces that whole lines will be written, and saves that on some processors. glibc's memcpy uses it from 8 KB to about the
+// size of a cache only. Between distant cores of a Zen 5 (tests/bench/ring_bench.cpp): a 1 KB message 345 ns instead of 420, a
+// stream of them 215 instead of 365; copies of 1 MB 38 GB/s instead of 11, of 4 MB 27 instead of 15. Between near cores there is
+// no difference. Below 512 bytes its start-up of about 10 ns is not won back.
+//
+// On a Zen 4 the string instruction fetches the lines all the same, 9 GB/s, and only streaming stores do not, 50 GB/s; the other
+// side then reads from memory, which makes 21 GB/s together instead of 9 (tests/bench/copy_bench.cpp). From which length on that
+// pays is measured where the job runs: calibration.hpp.
+//
+// Order: copy_engine.hpp. What a copy wrote is visible before what the caller stores afterwards with release order.
 #pragma once
-
-#include <cpuid.h>
 
 #include <cstddef>
 #include <cstring>
+
+#include "runtime/copy_engine.hpp"
 
 namespace sluice {
 
 namespace shared_copy {
 
-inline constexpr std::size_t least_string_bytes = 512;
+inline constexpr std::size_t never = ~std::size_t{0};
 
-/// The processor announces "fast short rep movsb" (FSRM).
-inline bool string_moves_are_fast() {
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  constexpr unsigned fsrm = 1u << 4;
-  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & fsrm) != 0;
-}
+struct Thresholds {
+  std::size_t string_bytes = never;          // from this length on, copies into a ring are made by the string instruction
+  Stores pieces = Stores::library;           // how pieces of large messages are copied into a peer's memory, and out of it, but
+  std::size_t streaming_bytes = never;       // from this length on by streaming stores into a peer's memory,
+  std::size_t streaming_read_bytes = never;  // and from this length on by streaming stores out of a peer's memory
 
-inline const bool use_string_moves = string_moves_are_fast();
+  friend bool operator==(const Thresholds&, const Thresholds&) = default;
+};
+
+/// By what the processor announces, without any measurement.
+[[nodiscard]] Thresholds announced_thresholds();
+/// Before other threads copy.
+void use(const Thresholds& thresholds);
+
+// Written by `use` only, before there is a second thread that copies.
+extern Thresholds in_force;
 
 }  // namespace shared_copy
 
+/// Into a ring.
 inline void copy_to_shared(std::byte* target, const std::byte* source, std::size_t bytes) {
-  if (bytes < shared_copy::least_string_bytes || !shared_copy::use_string_moves) {
-    std::memcpy(target, source, bytes);
+#ifdef __x86_64__
+  if (bytes >= shared_copy::in_force.string_bytes) {
+    asm volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(bytes) : : "memory");
     return;
   }
-  asm volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(bytes) : : "memory");
+#endif
+  std::memcpy(target, source, bytes);
 }
+
+/// A piece of a large message into a peer's memory file, and out of it.
+void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes);
+void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes);
 
 }  // namespace sluice

@@ -149,9 +149,9 @@ std::size_t PeerMemory::move_run(Window& there, const Piece& piece) {
     ::madvise(reinterpret_cast<void*>(pages.begin), pages.size(), MADV_POPULATE_WRITE);
   }
   if (piece.call == SYS_pwrite64) {
-    copy_to_shared(shared, piece.own, bytes);
+    copy_to_peer(shared, piece.own, bytes);
   } else {
-    copy_to_shared(piece.own, shared, bytes);
+    copy_from_peer(piece.own, shared, bytes);
   }
   return bytes;
 }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/calibration_file.hpp"
+#include "runtime/config_value.hpp"
 #include "runtime/page_guard_choice.hpp"
 #include "tools/config_text.hpp"
 #include "tools/exit_status.hpp"
@@ -52,11 +54,60 @@ struct Report {
   Choice guard;
   std::string transports;
   Choice adapter;
+  CalibrationInForce copies;
   std::vector<SettingInForce> settings;
   ParsedConfig parsed;
 };
 
-Report make_report() {
+/// What a job would find; what the first job will measure is not known before.
+std::string source_of(const CalibrationInForce& found) {
+  std::string source;
+  switch (found.calibration.source) {
+    case Calibration::Source::assumed:
+      source =
+          found.is_off ? "assumed, SLUICE_CALIBRATION=off" : "assumed; the first job with ranks that share memory measures them";
+      break;
+    case Calibration::Source::measured:
+      source = "measured now";
+      break;
+    case Calibration::Source::file:
+      source = found.path;
+      break;
+  }
+  for (const std::string& remark : {found.warning, found.note}) source += remark.empty() ? "" : "; " + remark;
+  return source;
+}
+
+nlohmann::json bytes_or_null(std::size_t bytes) { return bytes == shared_copy::never ? nlohmann::json() : nlohmann::json(bytes); }
+
+nlohmann::json as_json(const CalibrationInForce& found) {
+  const Calibration& values = found.calibration;
+  return {{"source", source_of(found)},
+          {"round_trip_ns", values.round_trip_ns},
+          {"pieces", name_of(values.copies.pieces)},
+          {"string_bytes", bytes_or_null(values.copies.string_bytes)},
+          {"streaming_bytes", bytes_or_null(values.copies.streaming_bytes)},
+          {"streaming_read_bytes", bytes_or_null(values.copies.streaming_read_bytes)},
+          {"coop_bytes", values.coop_bytes},
+          {"chunk_bytes", values.chunk_bytes}};
+}
+
+std::string from(std::size_t bytes) { return bytes == shared_copy::never ? "never" : "from " + show_bytes(bytes); }
+
+std::string as_text(const CalibrationInForce& found) {
+  const Calibration& values = found.calibration;
+  std::string text = fmt::format("copies:     {}\n", source_of(found));
+  if (values.round_trip_ns != 0)
+    text += fmt::format("            a cache line to the next processor and back: {} ns\n", values.round_trip_ns);
+  text += fmt::format("            by {} stores ({}); streaming stores into a peer {}, out of a peer {}\n",
+                      name_of(values.copies.pieces), copy_variant(values.copies.pieces).name, from(values.copies.streaming_bytes),
+                      from(values.copies.streaming_read_bytes));
+  text += fmt::format("            by both sides {}; in chunks of up to {}\n", from(values.coop_bytes),
+                      show_bytes(values.chunk_bytes));
+  return text;
+}
+
+Report make_report(bool calibrate) {
   const auto library = find_library();
   ParsedConfig parsed = parse_config(environ);
   return {library ? library->string() : std::string(),
@@ -64,6 +115,7 @@ Report make_report() {
           chosen_guard(parsed.config),
           parsed.config.transports,
           chosen_adapter(parsed.config),
+          calibrate ? find_calibration(parsed.config.calibration, true) : stored_calibration(parsed.config.calibration),
           settings_in_force(environ),
           std::move(parsed)};
 }
@@ -80,7 +132,7 @@ void print_text(const Report& report) {
   fmt::print("page guard: {} ({})\n", report.guard.chosen, report.guard.reason);
   fmt::print("transports: {}\n", report.transports);
   const std::string why = report.adapter.reason.empty() ? "" : fmt::format(" ({})", report.adapter.reason);
-  fmt::print("verbs:      {}{}\n\n{}", report.adapter.chosen, why, as_text(report.settings));
+  fmt::print("verbs:      {}{}\n{}\n{}", report.adapter.chosen, why, as_text(report.copies), as_text(report.settings));
 }
 
 void print_json(const Report& report) {
@@ -91,6 +143,7 @@ void print_json(const Report& report) {
       {"guard", {{"chosen", report.guard.chosen}, {"reason", report.guard.reason}}},
       {"transports", report.transports},
       {"verbs", {{"adapter", report.adapter.chosen}, {"reason", report.adapter.reason}}},
+      {"copies", as_json(report.copies)},
       {"config", as_json(report.settings)},
       {"errors", report.parsed.errors},
       {"warnings", report.parsed.warnings},
@@ -113,8 +166,11 @@ void print_config(const std::string& format) {
 }  // namespace
 
 InfoCommand::InfoCommand(CLI::App& parent)
-    : Subcommand(parent, "info", "Tell version, host MPI, page guard, transports and configuration") {
+    : Subcommand(parent, "info", "Tell version, host MPI, page guard, transports, thresholds of copies and configuration") {
   command().add_flag("--config", config_only_, "Print the configuration table alone");
+  command()
+      .add_flag("--calibrate", calibrate_, "Measure copies inside a node anew, and store the thresholds that follow")
+      ->excludes("--config");
   auto* const format = command()
                            .add_option("--format", format_, "text or json; for --config also markdown or man")
                            ->check(CLI::IsMember({"text", "json", "markdown", "man"}))
@@ -133,9 +189,9 @@ int InfoCommand::execute() {
   if (config_only_) {
     print_config(format_);
   } else if (format_ == "json") {
-    print_json(make_report());
+    print_json(make_report(calibrate_));
   } else if (format_ == "text") {
-    print_text(make_report());
+    print_text(make_report(calibrate_));
   } else {
     fmt::print(stderr, "sluice info: --format {} needs --config\n", format_);
     return exit_usage;

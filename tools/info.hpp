@@ -15,6 +15,7 @@ class InfoCommand : public Subcommand {
 
  private:
   bool config_only_ = false;
+  bool calibrate_ = false;
   std::string format_ = "text";
 };
 

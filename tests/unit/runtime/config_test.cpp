@@ -42,10 +42,12 @@ TEST(config, default_in_the_table_is_accepted) {
 
 TEST(config, every_variable_is_read) {
   const ParsedConfig parsed = parse(
-      {"SLUICE_ENABLE=0", "SLUICE_RELEASE=matched", "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K", "SLUICE_TRANSPORTS=tcp",
-       "SLUICE_SHMEM_COPY=stream", "SLUICE_RNDV=coop", "SLUICE_TCP_INTERFACES=^10.0.0.0/8", "SLUICE_TCP_TIMEOUT=7",
-       "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M", "SLUICE_REG_BYTES=2M", "SLUICE_REG_ENTRIES=8", "SLUICE_RDRP_CHUNK=8K",
-       "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_RTR_WAIT=70", "SLUICE_VERBOSE=3", "SLUICE_SUMMARY=1", "SLUICE_SEND_RELEASE=1"});
+      {"SLUICE_ENABLE=0",           "SLUICE_RELEASE=matched",    "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K",
+       "SLUICE_TRANSPORTS=tcp",     "SLUICE_SHMEM_COPY=stream",  "SLUICE_RNDV=coop",      "SLUICE_TCP_INTERFACES=^10.0.0.0/8",
+       "SLUICE_TCP_TIMEOUT=7",      "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M",  "SLUICE_REG_BYTES=2M",
+       "SLUICE_REG_ENTRIES=8",      "SLUICE_RDRP_CHUNK=8K",      "SLUICE_COPY_CHUNK=12K", "SLUICE_CALIBRATION=off",
+       "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_RTR_WAIT=70",        "SLUICE_VERBOSE=3",      "SLUICE_SUMMARY=1",
+       "SLUICE_SEND_RELEASE=1"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -60,6 +62,8 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.reg_bytes, 2097152U);
   EXPECT_EQ(parsed.config.reg_entries, 8U);
   EXPECT_EQ(parsed.config.rdrp_chunk, 8192U);
+  EXPECT_EQ(parsed.config.copy_chunk, 12288U);
+  EXPECT_EQ(parsed.config.calibration, "off");
   EXPECT_EQ(parsed.config.rdrp_outstanding, 9U);
   EXPECT_EQ(parsed.config.rtr_wait, 70U);
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
@@ -67,6 +71,16 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.verbose, 3);
   EXPECT_TRUE(parsed.config.summary);
   EXPECT_TRUE(parsed.config.send_release);
+}
+
+TEST(config, chunks_of_copies_are_a_length_within_bounds_or_automatic) {
+  EXPECT_EQ(parse({"SLUICE_COPY_CHUNK=auto"}).config.copy_chunk, 0U);
+  EXPECT_TRUE(parse({"SLUICE_COPY_CHUNK=auto"}).errors.empty());
+  for (const char* bad : {"SLUICE_COPY_CHUNK=0", "SLUICE_COPY_CHUNK=4095", "SLUICE_COPY_CHUNK=65M", "SLUICE_COPY_CHUNK=often"}) {
+    const auto errors = parse({bad}).errors;
+    ASSERT_EQ(errors.size(), 1U) << bad;
+    EXPECT_EQ(errors.front(), std::string(bad) + ": expected auto or a number of bytes from 4K to 64M");
+  }
 }
 
 struct WordsOf {

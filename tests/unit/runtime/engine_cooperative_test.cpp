@@ -45,6 +45,7 @@ struct Case {
   Rendezvous rendezvous;
   LoopbackKnobs knobs;
   bool receiver_takes_part;
+  std::size_t copy_chunk = 0;
 };
 
 class Cooperative : public testing::TestWithParam<std::tuple<std::size_t, Case>> {
@@ -53,6 +54,7 @@ class Cooperative : public testing::TestWithParam<std::tuple<std::size_t, Case>>
     Config config;
     config.release = ReleaseMode::off;
     config.rendezvous = std::get<1>(GetParam()).rendezvous;
+    config.copy_chunk = std::get<1>(GetParam()).copy_chunk;
     return {.self = self,
             .job_size = 2,
             .processes_on_node = 1,
@@ -109,6 +111,9 @@ INSTANTIATE_TEST_SUITE_P(
                         Case{"load", Rendezvous::coop_load, {}, true}, Case{"automatic", Rendezvous::automatic, {}, true},
                         Case{"load_sender_stops", Rendezvous::coop_load, {.write_budget = 4'700'000}, true},
                         Case{"load_receiver_stops", Rendezvous::coop_load, {.read_budget = 4'700'000}, true},
+                        Case{"short_chunks", Rendezvous::coop, {}, true, 4096},
+                        Case{"odd_chunks", Rendezvous::coop, {}, true, 5003},
+                        Case{"long_chunks", Rendezvous::coop, {}, true, std::size_t{64} << 20},
                         Case{"slow", Rendezvous::coop, {.delay_polls = 5, .room = 2}, true},
                         Case{"sender_stops", Rendezvous::coop, {.write_budget = 4'700'000}, true},
                         Case{"receiver_stops", Rendezvous::coop, {.read_budget = 14'300'000}, true},

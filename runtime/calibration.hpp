@@ -1,0 +1,64 @@
+// What was measured of copies between two processors of this machine, and the thresholds that follow.
+//
+// Nothing here has to be the same on two ranks: a copy's stores are its maker's affair, and a chunk's length is told to the other
+// side in the CTS. All ranks of a node get the values of its first rank all the same (interpose/session.cpp).
+//
+//   pieces            how pieces of large messages are copied (shared_copy.hpp) where they are not streamed: the string
+//   instruction,
+//                     or what is clearly better
+//   streaming_bytes   the shortest piece that is written to a peer, and read by it, in clearly less time by streaming stores
+//   streaming_read_bytes   the same for pieces that a receiver reads while the sender writes the rest
+//   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
+//   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
+//
+// Bounds. Everything is clamped, whatever was measured; times are medians of trials in turn, and something else than the ordinary
+// way must be better by a tenth, here and for every longer length that was tried: a busy machine makes trials longer, not
+// shorter. What takes longer than the time limit was measured on processors that others use, and counts for nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/shared_copy.hpp"
+
+namespace sluice {
+
+struct Calibration {
+  enum class Source : std::uint32_t { assumed, measured, file };
+
+  Source source = Source::assumed;
+  std::uint32_t round_trip_ns = 0;  // of a cache line between the two processors; 0: not measured
+  shared_copy::Thresholds copies = shared_copy::announced_thresholds();
+  std::size_t coop_bytes = std::size_t{32} << 10;
+  std::size_t chunk_bytes = std::size_t{128} << 10;
+
+  /// Of coop_bytes, also where two halves at once were not found to pay: a longer message bears the trial.
+  static constexpr std::size_t most_coop_bytes = std::size_t{512} << 10;
+
+  friend bool operator==(const Calibration&, const Calibration&) = default;
+};
+
+/// Keeps every member within what is sensible on any machine.
+[[nodiscard]] Calibration clamped(Calibration calibration);
+
+/// Takes 2 to 5 ms and 4 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
+[[nodiscard]] std::optional<Calibration> measure_calibration();
+
+/// What the values hold for: model of the processor, number of processors, version of Sluice.
+[[nodiscard]] std::string calibration_key();
+/// Against damage and for names, not against an enemy.
+[[nodiscard]] std::uint64_t calibration_hash(std::string_view text);
+
+/// The text of a calibration file: a line for each value, and a last one with a sum of all before it.
+[[nodiscard]] std::string to_text(const Calibration& calibration, std::string_view key);
+/// Of a file for this key; otherwise `fault` says what is wrong with it.
+struct ReadCalibration {
+  std::optional<Calibration> calibration;
+  std::string fault;
+};
+[[nodiscard]] ReadCalibration from_text(std::string_view text, std::string_view key);
+
+}  // namespace sluice

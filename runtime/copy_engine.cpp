@@ -1,0 +1,94 @@
+#include "runtime/copy_engine.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/copy_kernels.hpp"
+
+#ifdef SLUICE_X86_COPIES
+#include <cpuid.h>
+#endif
+
+namespace sluice {
+namespace {
+
+struct Variants {
+  std::array<CopyVariant, 8> list{};
+  std::size_t count = 0;
+
+  void add(const CopyVariant& variant) { list[count++] = variant; }
+};
+
+#ifdef SLUICE_X86_COPIES
+
+/// Bits of the processor's leaf 7; not in every compiler's __builtin_cpu_supports.
+struct StringMoves {
+  bool enhanced = false;    // ERMS
+  bool fast_short = false;  // FSRM
+};
+
+StringMoves string_moves() {
+  constexpr unsigned erms = 1u << 9;
+  constexpr unsigned fsrm = 1u << 4;
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return {};
+  return {(ebx & erms) != 0, (edx & fsrm) != 0};
+}
+
+Variants find_variants() {
+  using namespace copy_kernels;
+  __builtin_cpu_init();
+  const bool avx512 = __builtin_cpu_supports("avx512f") != 0;
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+  Variants found;
+  found.add({"library", Stores::library, library});
+  if (string_moves().enhanced) found.add({"string", Stores::string, string});
+  if (avx512) found.add({"vector-avx512", Stores::vector, vector_avx512});
+  if (avx2) found.add({"vector-avx2", Stores::vector, vector_avx2});
+  found.add({"vector-sse2", Stores::vector, vector_sse2});
+  if (avx512) found.add({"streaming-avx512", Stores::streaming, streaming_avx512});
+  if (avx2) found.add({"streaming-avx2", Stores::streaming, streaming_avx2});
+  found.add({"streaming-sse2", Stores::streaming, streaming_sse2});
+  return found;
+}
+
+#else
+
+Variants find_variants() {
+  Variants found;
+  found.add({"library", Stores::library, copy_kernels::library});
+  return found;
+}
+
+#endif
+
+}  // namespace
+
+std::span<const CopyVariant> copy_variants() {
+  static const Variants variants = find_variants();
+  return {variants.list.data(), variants.count};
+}
+
+const CopyVariant& copy_variant(Stores stores) {
+  const auto variants = copy_variants();
+  const auto found = std::find_if(variants.begin(), variants.end(), [&](const CopyVariant& v) { return v.stores == stores; });
+  return found == variants.end() ? variants.front() : *found;
+}
+
+std::string_view name_of(Stores stores) {
+  constexpr std::array<std::string_view, kinds_of_stores> names{"library", "string", "vector", "streaming"};
+  return names[static_cast<std::size_t>(stores)];
+}
+
+bool string_moves_are_fast() {
+#ifdef SLUICE_X86_COPIES
+  return string_moves().fast_short;
+#else
+  return false;
+#endif
+}
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+#include "runtime/copy_pair.hpp"
+
+#include "runtime/clock.hpp"
+#include "runtime/processors.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+
+inline void relax() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+void write_lines(std::byte* memory, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += line_bytes) memory[at] = static_cast<std::byte>(at);
+  asm volatile("" : : : "memory");
+}
+
+}  // namespace
+
+void read_lines(const std::byte* memory, std::size_t bytes) {
+  unsigned sum = 0;
+  for (std::size_t at = 0; at < bytes; at += line_bytes) sum += std::to_integer<unsigned>(memory[at]);
+  asm volatile("" : : "r"(sum));
+}
+
+CopyPair::CopyPair(int processor, std::uint64_t deadline_ns) : deadline_ns_(deadline_ns) {
+  thread_ = std::thread([this, processor] { partner(processor); });
+}
+
+CopyPair::~CopyPair() {
+  // After a deadline it may be at its last job still.
+  while (done_.load(std::memory_order_acquire) != jobs_) std::this_thread::yield();
+  begin({.what = Job::What::leave});
+  thread_.join();
+}
+
+void CopyPair::partner(int processor) {
+  stay_on(processor);
+  for (std::uint32_t next = 1;; ++next) {
+    while (given_.load(std::memory_order_acquire) != next) relax();
+    const Job job = job_;
+    switch (job.what) {
+      case Job::What::nothing:
+        break;
+      case Job::What::read:
+        read_lines(job.memory, job.bytes);
+        break;
+      case Job::What::write:
+        write_lines(job.memory, job.bytes);
+        break;
+      case Job::What::copy:
+        job.copy(job.memory, job.source, job.bytes);
+        break;
+      case Job::What::leave:
+        return;
+    }
+    done_.store(next, std::memory_order_release);
+  }
+}
+
+void CopyPair::begin(const Job& job) {
+  job_ = job;
+  given_.store(++jobs_, std::memory_order_release);
+}
+
+bool CopyPair::await() {
+  constexpr unsigned polls_between_looks = 256;
+  for (unsigned polls = 0; done_.load(std::memory_order_acquire) != jobs_; ++polls) {
+    relax();
+    if (polls % polls_between_looks == 0 && now_ns() > deadline_ns_) return false;
+  }
+  return true;
+}
+
+}  // namespace sluice

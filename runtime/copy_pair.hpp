@@ -1,0 +1,61 @@
+// Two threads on two processors that hand memory to each other, to measure copies between them: what a copy costs whose target
+// the other processor read last, and what reading it costs the other one then.
+//
+// The caller is one side and stays where it is; the partner is a thread that spins until it gets a job. Of a job only `job_`
+// passes from the caller to the partner, by `given_` (release, acquire), and its result back by `done_`.
+//
+// Where somebody else uses the partner's processor an answer may take long: waits end at the deadline of the pair, and then
+// nothing that was measured is to be believed.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <thread>
+
+#include "runtime/copy_engine.hpp"
+
+namespace sluice {
+
+/// One load of every line, as a program that uses what it has received.
+void read_lines(const std::byte* memory, std::size_t bytes);
+
+class CopyPair {
+ public:
+  struct Job {
+    enum class What : std::uint8_t { nothing, read, write, copy, leave } what = What::nothing;
+    std::byte* memory = nullptr;  // read, written, or the target
+    const std::byte* source = nullptr;
+    std::size_t bytes = 0;
+    CopyFunction copy = nullptr;
+  };
+
+  /// The partner runs on this processor if the process may; -1: wherever the kernel puts it. Throws std::system_error when
+  /// there can be no thread.
+  CopyPair(int processor, std::uint64_t deadline_ns);
+  ~CopyPair();
+  CopyPair(const CopyPair&) = delete;
+  CopyPair& operator=(const CopyPair&) = delete;
+
+  /// Gives the partner a job, after it has done the last.
+  void begin(const Job& job);
+  /// Until it is done; false: not before the deadline.
+  [[nodiscard]] bool await();
+  [[nodiscard]] bool run(const Job& job) {
+    begin(job);
+    return await();
+  }
+
+ private:
+  void partner(int processor);
+
+  std::uint64_t deadline_ns_;
+  std::uint32_t jobs_ = 0;
+  Job job_;
+  alignas(64) std::atomic<std::uint32_t> given_{0};
+  alignas(64) std::atomic<std::uint32_t> done_{0};
+  std::thread thread_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,52 @@
+#include "runtime/shared_copy.hpp"
+
+namespace sluice {
+namespace shared_copy {
+namespace {
+
+/// Below this, its start-up is not won back even where it is announced as fast.
+constexpr std::size_t least_string_bytes = 512;
+
+/// Read by copies of any thread, written by `use`.
+struct Pieces {
+  CopyFunction plain;
+  CopyFunction streaming;
+};
+
+Pieces functions_of(const Thresholds& thresholds) {
+  return {copy_variant(thresholds.pieces).copy, copy_variant(Stores::streaming).copy};
+}
+
+}  // namespace
+
+Thresholds announced_thresholds() {
+  if (!string_moves_are_fast()) return {};
+  return {.string_bytes = least_string_bytes, .pieces = Stores::string};
+}
+
+Thresholds in_force = announced_thresholds();
+
+namespace {
+
+Pieces pieces = functions_of(in_force);
+
+}  // namespace
+
+void use(const Thresholds& thresholds) {
+  in_force = thresholds;
+  pieces = functions_of(thresholds);
+}
+
+}  // namespace shared_copy
+
+void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
+  const auto& pieces = shared_copy::pieces;
+  (bytes >= shared_copy::in_force.streaming_bytes ? pieces.streaming : pieces.plain)(target, source, bytes);
+}
+
+void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
+  const auto& pieces = shared_copy::pieces;
+  (bytes >= shared_copy::in_force.streaming_read_bytes ? pieces.streaming : pieces.plain)(target, source, bytes);
+}
+
+}  // namespace sluice

@@ -1,0 +1,84 @@
+#include "runtime/calibration.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+using shared_copy::never;
+
+constexpr std::string_view key = "processor, 2 processors, sluice 1";
+
+Calibration example() {
+  Calibration made;
+  made.source = Calibration::Source::file;
+  made.round_trip_ns = 180;
+  made.copies.pieces = Stores::vector;
+  made.copies.streaming_bytes = 65536;
+  made.copies.streaming_read_bytes = never;
+  made.coop_bytes = 40000;
+  made.chunk_bytes = 196608;
+  return made;
+}
+
+TEST(calibration, reads_back_what_it_writes) {
+  const ReadCalibration read = from_text(to_text(example(), key), key);
+  EXPECT_EQ(read.fault, "");
+  ASSERT_TRUE(read.calibration);
+  EXPECT_EQ(*read.calibration, example());
+}
+
+TEST(calibration, of_another_machine_is_refused) {
+  const ReadCalibration read = from_text(to_text(example(), "another"), key);
+  EXPECT_FALSE(read.calibration);
+  EXPECT_EQ(read.fault, "is of another machine or version");
+}
+
+TEST(calibration, is_refused_whichever_byte_is_changed) {
+  const std::string text = to_text(example(), key);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    const ReadCalibration read = from_text(changed, key);
+    EXPECT_FALSE(read.calibration) << "byte " << at;
+    EXPECT_NE(read.fault, "") << "byte " << at;
+  }
+}
+
+TEST(calibration, is_refused_wherever_it_is_cut_off) {
+  const std::string text = to_text(example(), key);
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(from_text(text.substr(0, length), key).calibration) << length;
+  EXPECT_FALSE(from_text(text + "more\n", key).calibration);
+}
+
+TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
+  Calibration wild = example();
+  wild.copies.streaming_bytes = 0;
+  wild.coop_bytes = never;
+  wild.chunk_bytes = 1;
+  const auto read = from_text(to_text(wild, key), key).calibration;
+  ASSERT_TRUE(read);
+  EXPECT_GE(read->copies.streaming_bytes, 4096U);
+  EXPECT_EQ(read->coop_bytes, Calibration::most_coop_bytes);
+  EXPECT_GE(read->chunk_bytes, 32768U);
+  wild.chunk_bytes = never;
+  EXPECT_LE(clamped(wild).chunk_bytes, std::size_t{1} << 20);
+}
+
+TEST(calibration, names_the_processor_their_number_and_the_version) {
+  const std::string found = calibration_key();
+  EXPECT_NE(found.find(" processors, sluice "), std::string::npos) << found;
+  EXPECT_EQ(found.find('\n'), std::string::npos);
+}
+
+TEST(calibration, measured_or_not_is_within_its_bounds_and_soon_over) {
+  const auto measured = measure_calibration();  // on a busy machine nothing
+  if (!measured) GTEST_SKIP() << "the processors are busy";
+  EXPECT_EQ(measured->source, Calibration::Source::measured);
+  EXPECT_EQ(*measured, clamped(*measured));
+  EXPECT_GT(measured->round_trip_ns, 0U);
+}
+
+}  // namespace
+}  // namespace sluice

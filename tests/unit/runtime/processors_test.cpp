@@ -1,0 +1,39 @@
+#include "runtime/processors.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+using Processors = std::vector<int>;
+
+TEST(processors, are_read_from_lists_as_the_kernel_writes_them) {
+  EXPECT_EQ(parse_processors("0-3,8"), (Processors{0, 1, 2, 3, 8}));
+  EXPECT_EQ(parse_processors("5"), Processors{5});
+  EXPECT_EQ(parse_processors(""), Processors{});
+}
+
+TEST(processors, of_something_else_are_none) {
+  for (const char* text : {"a", "1-", "3-1", "-1", "1,,2", "0-99999999999", "0-70000", "1 2"})
+    EXPECT_TRUE(parse_processors(text).empty()) << text;
+}
+
+TEST(processors, to_measure_between_are_of_two_cores) {
+  const ProcessorPair pair = choose_pair(0, {0, 1, 2, 3}, {0, 1});
+  EXPECT_TRUE(pair.found);
+  EXPECT_EQ(pair.second, 2);
+  EXPECT_EQ(choose_pair(0, {0, 1, 2, 3}, {0, 2}).second, 1);
+}
+
+TEST(processors, to_measure_between_follow_one_another_round_the_end) {
+  EXPECT_EQ(choose_pair(3, {0, 1, 2, 3}, {2, 3}).second, 0);
+}
+
+TEST(processors, to_measure_between_need_a_second_core) {
+  EXPECT_FALSE(choose_pair(0, {0}, {0}).found);
+  EXPECT_FALSE(choose_pair(0, {0, 1}, {0, 1}).found);
+  EXPECT_FALSE(choose_pair(0, {}, {}).found);
+}
+
+}  // namespace
+}  // namespace sluice
