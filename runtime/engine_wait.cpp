@@ -51,6 +51,7 @@ std::atomic<bool> host_call_prepared{false};
 
 bool Engine::State::progress(Lock& lock) {
   bool moved = false;
+  const std::uint64_t completions = epoch;
   if (transport) moved = transport->poll(*this) > 0;
   if (!to_announce.empty()) announce_again();
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
@@ -59,6 +60,9 @@ bool Engine::State::progress(Lock& lock) {
   if (!polled.empty()) moved |= poll_last_bytes();
   if (!announced.empty()) moved |= poll_announced();
   if (!waiting_lines.empty()) moved |= advance_lines();
+  // What is complete now may be what a thread waits for, and should not wait for another chunk (COOP-chunked, CO section II-C).
+  // Copies are not put off for ever: only so many operations can be completed as have been posted.
+  if (epoch != completions) return true;
   if (!copies.empty()) moved |= run_copy(lock);
   // Only who waits in a call takes part in the peer's copy: the helper thread would take the processor from the application.
   if (!helping.empty() && inside != 0) moved |= run_help(lock);

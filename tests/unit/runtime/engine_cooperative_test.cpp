@@ -11,6 +11,7 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/layout.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_ranks.hpp"
@@ -121,6 +122,52 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) {
       return std::string(std::get<1>(instance.param).name) + "_" + std::to_string(std::get<0>(instance.param));
     });
+
+/// With more processes than processors, so that no helper thread copies.
+Engine::Parts reader(LoopbackNetwork& network, Peer self) {
+  Config config;
+  config.release = ReleaseMode::off;
+  config.rendezvous = Rendezvous::rget;
+  return {.self = self,
+          .job_size = 2,
+          .processes_on_node = 1000,
+          .transport = &network.transport(self),
+          .arena = nullptr,
+          .host = {},
+          .config = config};
+}
+
+TEST(Chunks, what_a_thread_waits_for_is_told_before_a_chunk_of_something_else_is_copied) {
+  LoopbackNetwork network(2);
+  Engine sender(reader(network, Peer{0}));
+  Engine receiver(reader(network, Peer{1}));
+  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  const Pages source;
+  const Pages target;
+  int small = 0;
+  constexpr int sent = 17;
+  const Tag other{4};
+
+  std::vector<Request*> receives;
+  {
+    const Engine::Pause in_a_call(receiver);
+    receives = {receiver.start_receive(*to, zero, tag, {target.data(), room, Layout::contiguous(1)}, here),
+                receiver.start_receive(*to, zero, other,
+                                       {reinterpret_cast<std::byte*>(&small), sizeof small, Layout::contiguous(1)}, here)};
+    Request* send = sender.start_send(*from, one, tag, {source.data(), room, Layout::contiguous(1)}, SendMode::standard, here);
+    sender.send(*from, one, other, reinterpret_cast<const std::byte*>(&sent), sizeof sent, SendMode::standard, here);
+    receiver.wait_any(receives);
+    EXPECT_EQ(network.bytes_read(Peer{1}), 0u);
+    EXPECT_EQ(small, sent);
+
+    receiver.wait_all(receives, here);
+    sender.wait_all({&send, 1}, here);
+    sender.take(send);
+  }
+  for (Request* receive : receives) receiver.take(receive);
+  EXPECT_EQ(network.bytes_read(Peer{1}), room);
+}
 
 }  // namespace
 }  // namespace sluice
