@@ -116,6 +116,7 @@ bool AliasFile::is_window(const ProcessMapping& mapping) const {
 
 int AliasFile::store(ByteRange bytes) const {
   if (file_size_is_limited()) return EFBIG;
+  const PlaceLike place(as_pointer(bytes.begin), numa_nodes_);
   while (!bytes.empty()) {
     // The bare call: thread sanitizers would take it for a race with the writers that the read-only pages hold up.
     const long stored = syscall(SYS_pwrite64, memory_.get(), bytes.begin, bytes.size(), bytes.begin);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/numa_placement.hpp"
 #include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
@@ -54,8 +55,9 @@ class AliasFile {
   }
   [[nodiscard]] bool is_window(const ProcessMapping& mapping) const;
 
-  /// Copies the range's present contents to its place in the file; 0 or the errno. Reads it in the kernel, so that an
-  /// unreadable page (a guard page, a file cut short) is an error and no signal, and lack of memory is one too.
+  /// Copies the range's present contents to its place in the file, on the NUMA node where they are; 0 or the errno. Reads it in
+  /// the kernel, so that an unreadable page (a guard page, a file cut short) is an error and no signal, and lack of memory is one
+  /// too.
   [[nodiscard]] int store(ByteRange bytes) const;
   /// Maps the file over the range. The libc's mmap and not the bare system call: host MPIs patch it to learn that addresses
   /// change their meaning (Open MPI's registration caches).
@@ -83,6 +85,7 @@ class AliasFile {
   void tell_freed(ByteRange bytes) const;
 
   Descriptor memory_;
+  std::size_t numa_nodes_ = count_numa_nodes();  // asked here: while pages move, nothing may allocate
   BlockWatcher* watcher_ = nullptr;
   RegistrationWatcher* registrations_ = nullptr;
   struct stat identity_ {};

@@ -28,7 +28,7 @@ std::string of_environment(const char* name) {
 
 /// Absolute, or nothing: a relative one would be another place in every directory.
 std::string cache_directory() {
-  const std::string cache = of_environment("XDG_CACHE_HOME");
+  std::string cache = of_environment("XDG_CACHE_HOME");
   if (cache.starts_with('/')) return cache;
   const std::string home = of_environment("HOME");
   return home.starts_with('/') ? home + "/.cache" : "";
@@ -82,7 +82,7 @@ std::string save_calibration(const Calibration& calibration, const std::string& 
   const Descriptor file(::open(written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH));
   if (!file) return last_error(written);
   if (write_all(file.get(), to_text(calibration, key)) && ::rename(written.c_str(), path.c_str()) == 0) return "";
-  const std::string fault = last_error(path);
+  std::string fault = last_error(path);
   ::unlink(written.c_str());
   return fault;
 }

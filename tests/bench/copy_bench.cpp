@@ -44,6 +44,11 @@ double median(std::vector<double>& samples) {
   return samples[samples.size() / 2];
 }
 
+[[noreturn]] void give_up(const char* what) {
+  std::perror(what);
+  std::exit(EXIT_FAILURE);
+}
+
 class Bench {
  public:
   explicit Bench(int processor) : pair_(processor, no_deadline), shared_(pool(MAP_SHARED)), own_(pool(MAP_PRIVATE)) {}
@@ -85,7 +90,7 @@ class Bench {
 
   static Mapping pool(int sort) {
     void* memory = ::mmap(nullptr, pool_bytes, PROT_READ | PROT_WRITE, sort | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) throw_errno("mmap");
+    if (memory == MAP_FAILED) give_up("mmap");
     return {memory, pool_bytes};
   }
 
@@ -133,7 +138,7 @@ class Bench {
 int main(int count, char** arguments) {
   const int first = count > 1 ? std::atoi(arguments[1]) : 0;
   const int second = count > 2 ? std::atoi(arguments[2]) : 1;
-  if (!stay_on(first)) throw_errno("processor");
+  if (!stay_on(first)) give_up("the first processor");
   Bench bench(second);
   std::printf("processors %d and %d: %.0f ns there and back\n", first, second, bench.round_trip());
   for (const char* direction : {"write", "read", "both"}) {
