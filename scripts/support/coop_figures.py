@@ -3,7 +3,7 @@
 import collections
 import statistics
 
-from coop_points import AUTO, BESIDE, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
+from coop_points import AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
 
 
 class Figures:
@@ -20,7 +20,7 @@ class Figures:
 
     def missing(self):
         """Names of points that were not measured on all sides."""
-        wanted = [*((point, SIDES) for point in POINTS), *((point, point.sides) for point in BESIDE), (COPIES, COPIES_SIDES)]
+        wanted = [*((point, SIDES) for point in POINTS), *((point, point.sides) for point in BESIDE), (COPIES, COPIES_SIDES), (CHUNKS, CHUNK_SIDES)]
         return [point.name for point, sides in wanted if not self.has(point, sides)]
 
     def value(self, point, side, what):

@@ -6,13 +6,12 @@ import statistics
 from builds import ROOT
 from coop_figures import Figures
 from coop_plots import beside_plot, copies_plot, speedup_plot
-from coop_points import BESIDE, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, size_text
+from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
+                         chunk_of, size_text)
 from reproduction import Failed, machine, markdown, print_aligned, write_csv
 
 PAGE = ROOT / "docs" / "cooperative.md"
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
-# As long as runtime/engine_state.hpp lets a copy last without a look at what else there is.
-CHUNK_BYTES = 128 * 1024
 
 HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in OVER_RPUT), "auto's time / best forced", "auto over host")
 
@@ -71,6 +70,22 @@ def summary(figures):
     return lines
 
 
+CHUNKS_HEADINGS = ("message", "whole, µs", *(size_text(chunk_of(side)) for side in CHUNK_SIDES if chunk_of(side) not in (None, WHOLE)), "auto")
+
+
+def chunks_table(figures):
+    """Speed-ups over copies that are not cut."""
+    if not figures.has(CHUNKS, CHUNK_SIDES):
+        return []
+    whole = next(side for side in CHUNK_SIDES if chunk_of(side) == WHOLE)
+    shown = [*(side for side in CHUNK_SIDES if chunk_of(side) not in (None, WHOLE)), CHUNK_SIDES[0]]
+    rows = []
+    for size in sorted(map(int, figures.whats(CHUNKS, whole))):
+        us = figures.value(CHUNKS, whole, size)
+        rows.append((size_text(size), f"{us:.0f}", *(f"{us / figures.value(CHUNKS, side, size):.2f}" for side in shown)))
+    return rows
+
+
 COPIES_HEADINGS = ("", "fewest", "most", "mean", "most less fewest of one host", "of rput's")
 
 
@@ -93,7 +108,7 @@ def beside_table(figures):
         for side in point.sides:
             if figures.has(point, (side,)):
                 rate = figures.value(point, side, "GB/s")
-                chunk = f"{CHUNK_BYTES / rate / 1000:.0f}" if rate and side is not HOST else "-"
+                chunk = f"{chunk_of(side) / rate / 1000:.0f}" if rate and chunk_of(side) else "-"
                 rows.append((point.name, side.title, *(_number(figures.value(point, side, share)) for share, _ in BESIDE_SHARES),
                              f"{rate:.1f}" if rate else "-", chunk))
     return rows
@@ -109,7 +124,7 @@ def print_tables(rows):
         if lines := table(figures, pattern):
             print(f"\n{pattern.name}: {pattern.title}; speed-up over rput")
             print_aligned(HEADINGS, lines)
-    for headings, lines, words in ((COPIES_HEADINGS, copies_table(figures), 1), (BESIDE_HEADINGS, beside_table(figures), 2),
+    for headings, lines, words in ((CHUNKS_HEADINGS, chunks_table(figures), 1), (COPIES_HEADINGS, copies_table(figures), 1), (BESIDE_HEADINGS, beside_table(figures), 2),
                                    (PAPER_HEADINGS, paper_table(figures), 3)):
         if lines:
             print()
@@ -139,6 +154,12 @@ The paper's machines have 20 to 64 cores and a rank for each; it copies by the k
 
 {patterns}
 
+## Chunks
+
+{chunks_title}, {chunks_ranks} ranks, `auto` with `SLUICE_COPY_CHUNK`; speed-up over copies that are not cut. The paper: {chunks_paper}. Sluice's own chunks are what a processor copies in 10 µs.
+
+{chunks}
+
 ## Copies of a rank
 
 The stencil with {ranks} ranks, {slots} on two hosts made of namespaces ([testing.md](testing.md)): partners on the own host need copies, those on the other one do not. {trials} steps and 10 before;
@@ -150,8 +171,8 @@ copies are large messages that a rank copied, all of them or a part (the counter
 
 ## Small messages beside long ones
 
-`apps/beside`: one rank exchanges messages of 4 MB and answers small ones meanwhile; the time from a small message to its answer, with {beside_ranks} ranks. Whoever copies looks for other messages after each chunk; *time of a
-chunk* is that of 128 KB, the longest, at the rate at which the long messages came.
+`apps/beside`: one rank exchanges messages of 4 MB and answers small ones meanwhile; the time from a small message to its answer, with {beside_ranks} ranks. Whoever copies looks for other messages after each chunk; with
+a size behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB: not cut), and *time of a chunk* is at the rate at which the long messages came.
 
 {beside}
 
@@ -169,7 +190,9 @@ def write_page(rows):
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
     PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
-                                patterns=patterns, ranks=COPIES.ranks, slots=" and ".join(map(str, COPIES.slots)), trials=COPIES.trials,
+                                patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
+                                chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,
+                                ranks=COPIES.ranks, slots=" and ".join(map(str, COPIES.slots)), trials=COPIES.trials,
                                 copies=markdown(COPIES_HEADINGS, copies_table(figures)), beside_ranks=BESIDE[0].ranks,
                                 beside=markdown(BESIDE_HEADINGS, beside_table(figures))))
     for suffix, drawing in (("", speedup_plot), ("-copies", copies_plot), ("-small", beside_plot)):

@@ -16,9 +16,23 @@ SIZES = (64 * KB, 256 * KB, 1024 * KB, 4096 * KB)
 TRIALS = ("--trials", "30", "--warm-up", "10")
 
 
-def forced(protocol, **more):
-    settings = {"SLUICE_RNDV": protocol, **more}
-    return Side(protocol, protocol, sluice=True, settings=tuple(settings.items()))
+def size_text(count):
+    return f"{count // (KB * KB)} MB" if count % (KB * KB) == 0 else f"{count // KB} KB"
+
+
+def forced(protocol):
+    return Side(protocol, protocol, sluice=True, settings=(("SLUICE_RNDV", protocol),))
+
+
+def in_chunks(side, count):
+    """The same with long copies cut into pieces of so many bytes."""
+    return dataclasses.replace(side, name=f"{side.name}/{count}", title=f"{side.title}, {size_text(count)}",
+                               settings=(*side.settings, ("SLUICE_COPY_CHUNK", str(count))))
+
+
+def chunk_of(side):
+    """None: Sluice's choice, or the host's."""
+    return next((int(value) for name, value in side.settings if name == "SLUICE_COPY_CHUNK"), None)
 
 
 PROTOCOLS = tuple(forced(protocol) for protocol in COPY_PROTOCOLS)
@@ -26,10 +40,6 @@ RPUT = next(side for side in PROTOCOLS if side.name == "rput")
 AUTO = Side("auto", "auto", sluice=True)
 SIDES = (HOST, *PROTOCOLS, AUTO)
 OVER_RPUT = tuple(side for side in SIDES if side is not RPUT)
-
-
-def size_text(count):
-    return f"{count // (KB * KB)} MB" if count % (KB * KB) == 0 else f"{count // KB} KB"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,11 +106,18 @@ PATTERNS = (
     Pattern("reduce", "reduce-scatter, then gather", ALL, pattern("reduce"), "COOP-coll ahead of both RPUT and RGET (figure 16)",
             (("coop-coll", "rput"), ("coop-coll", "rget"))),
     Pattern("broadcast", "a pipeline along the ranks, 256 KB at a time", ALL, pattern("broadcast"),
-            "copies in chunks gain from 4 MB on, and cost below (figure 10)", (("coop", "rput"),)),
+            "(figure 10 is about chunks, below)", (("coop", "rput"),)),
     Pattern("stencil", "faces of a block to six neighbours, nonblocking calls", ALL, tuple(map(stencil, (32, 128, 512))),
             "COOP-load up to 10 % faster than RPUT with 1 MB (figure 17a)", (("coop-load", "rput"),)),
 )
 POINTS = tuple(Point(one, ranks) for one in PATTERNS for ranks in one.ranks)
+
+# The pipeline with copies cut into pieces of several sizes; the last is as long as any message.
+WHOLE = 4096 * KB
+CHUNK_SIDES = (AUTO, *(in_chunks(AUTO, count) for count in (64 * KB, 256 * KB, WHOLE)))
+CHUNKS = Point(Pattern("chunks", "the pipeline, 1 MB at a time, copies in chunks of several sizes", (4,),
+                       (("patterns/patterns", "--pattern", "broadcast", "--segment", str(1024 * KB), *TRIALS),),
+                       "copies in chunks gain from 4 MB on, and cost below (figure 10)", ()), 4)
 
 
 # Copies by rank: a stencil whose ranks have partners on the same host and on the other one, in unequal parts.
@@ -141,8 +158,13 @@ class Beside:
         return [builddir / "apps" / "beside" / "beside", "--rounds", "60", *self.options]
 
 
+def copying(protocol):
+    """A rank that copies everything by itself: Sluice's chunks, short ones, and none."""
+    return (forced(protocol), *(in_chunks(forced(protocol), count) for count in (64 * KB, WHOLE)))
+
+
 BESIDE = (
     Beside("beside nothing", ("--bytes", "0", "--pings", "50"), (HOST, AUTO)),
-    Beside("beside long receives", ("--bytes", "4194304"), (HOST, forced("rget"), AUTO)),
-    Beside("beside long sends", ("--bytes", "4194304", "--outward"), (HOST, forced("rput"), AUTO)),
+    Beside("beside long receives", ("--bytes", str(WHOLE)), (HOST, *copying("rget"), AUTO)),
+    Beside("beside long sends", ("--bytes", str(WHOLE), "--outward"), (HOST, *copying("rput"), AUTO)),
 )

@@ -19,7 +19,7 @@ import tempfile
 
 import builds
 from coop_page import print_tables, write_page
-from coop_points import BESIDE, COPIES, COPIES_SIDES, POINTS, SIDES, times_in
+from coop_points import BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, POINTS, SIDES, times_in
 from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
 
 sys.path.insert(0, str(builds.ROOT / "tests" / "testbed"))
@@ -98,13 +98,14 @@ def main():
 
     def wanted(points):
         return [point for point in points if options.rounds and all(text in point.name for text in options.only)]
-    patterns, copies, beside = wanted(POINTS), wanted([COPIES]), wanted(BESIDE)
+    patterns, chunks, copies, beside = wanted(POINTS), wanted([CHUNKS]), wanted([COPIES]), wanted(BESIDE)
+    chosen = [*patterns, *chunks, *copies, *beside]
     runs = Runs(builddir / "reproduce-coop" / "runs.csv", COLUMNS, "point")
     if options.keep or not options.rounds:
-        runs.keep_others({point.name for point in (*patterns, *copies, *beside)})
-    print(f"== measuring {len(patterns) + len(copies) + len(beside)} points, {options.rounds} rounds", flush=True)
-    for point in patterns:
-        runs.add(rounds_of(point.name, SIDES, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
+        runs.keep_others({point.name for point in chosen})
+    print(f"== measuring {len(chosen)} points, {options.rounds} rounds", flush=True)
+    for point, sides in [*((point, SIDES) for point in patterns), *((point, CHUNK_SIDES) for point in chunks)]:
+        runs.add(rounds_of(point.name, sides, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
     for point in beside:
         runs.add(rounds_of(point.name, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
     if copies:
