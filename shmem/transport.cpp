@@ -21,6 +21,11 @@ constexpr int messages_per_sender = 1;
 /// How long a peer whose application computes may stay unaware of a message, where processors are shared.
 constexpr std::uint64_t patience_ns = 50'000;
 
+/// How long a peer may be between two calls before its helper thread is woken; to wake it takes as long.
+constexpr std::uint64_t between_calls_ns = 1'500;
+
+bool only_helper_would_hear(Attention level) { return level == Attention::rendezvous || level == Attention::everything; }
+
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tag; peers are tagged with their local index
 
 void watch(const Descriptor& epoll, int fd, std::uint64_t tag) {
@@ -90,16 +95,22 @@ std::string ShmemTransport::refusals(Peer peer) const {
 
 std::size_t ShmemTransport::max_payload(Peer /*peer*/) const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
 
-/// Where processes share processors, a helper thread that is woken takes the processor from the application that it helps, and
-/// that application is most often back in a call a moment later. So the peer gets that moment, while this process polls on.
+/// A peer that starts one nonblocking operation after the other is out of its calls for moments only, and its helper thread would
+/// take the processor from it to do what it does itself in its next call: so that is waited for. An owner that has come back
+/// looks for messages before it leaves again. Where processes share processors, a helper thread that is woken takes the processor
+/// from the application that it helps, and that application is most often back in a call a moment later. So the peer gets that
+/// moment, while this process polls on.
 void ShmemTransport::alert(Link& link, bool is_eager) {
-  if (patient_ && !is_eager) {
-    const Attention level = link.inbox.attention().load(std::memory_order_seq_cst);
-    if (level == Attention::rendezvous || level == Attention::everything) {
+  const std::atomic<Attention>& attention = link.inbox.attention();
+  if (!is_eager && only_helper_would_hear(attention.load(std::memory_order_seq_cst))) {
+    if (patient_) {
       if (deferred_.empty()) deferred_until_ = now_ns() + patience_ns;
       if (!link.alert_deferred) deferred_.push_back(&link);
       link.alert_deferred = true;
       return;
+    }
+    const std::uint64_t until = now_ns() + between_calls_ns;
+    while (only_helper_would_hear(attention.load(std::memory_order_seq_cst)) && now_ns() < until) {
     }
   }
   sluice::alert(link.inbox.attention(), is_eager ? Arrival::eager : Arrival::other, link.helper_bell.get());
