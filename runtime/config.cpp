@@ -191,7 +191,8 @@ std::vector<ConfigVariable> make_table() {
            "getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
            "last byte; rdrp: the receiver in chunks; putnr: the sender, to a receive that the receiver has announced, with the "
            "end told by a change of the last byte; put: the same, with a random byte there before. auto: inside a node both "
-           "where each has a processor, otherwise the receiver if it waits for the message; over RDMA getcqe, and rdrp for "
+           "for long messages where each has a processor, otherwise the receiver if it waits for the message; over RDMA getcqe, "
+           "and rdrp for "
            "messages of more than two chunks. What a pair or a "
            "buffer does not permit is replaced by what it does."}),
       byte_count_or_auto(

@@ -123,14 +123,21 @@ void told_of_release(const char* buffer) {
   told_of_call("MPI_Recv");
 }
 /* How its message came. */
-void told_of_transfer(void) {
+static void told_of_choice(void) {
   told("1", "message_out", ", \"peer\": 1, \"tag\": %d, \"kind\": \"cts\"", tag);
   told("1", "protocol", ", \"peer\": 1, \"protocol\": \"coop\", \"why\": \"both sides can copy\", \"missing\": %d", large);
+}
+void told_of_transfer(void) {
+  told_of_choice();
   told_of_fins();
 }
-void told_of_coming(void) {
+void told_of_clearance(void) {
   told_of_match(large, "rendezvous+released");
-  told_of_transfer();
+  told_of_choice();
+}
+void told_of_coming(void) {
+  told_of_clearance();
+  told_of_fins();
 }
 void told_of_last_of_release(const char* how) {
   told("1", "release_end", ", \"how\": \"%s\"" AT("MPI_Recv"), how, told_file, received_at, function);

@@ -36,6 +36,7 @@ void told_of_fins(void);
 /* A receive whose call has returned: what is told until then, how its message came, and how it ended. */
 void told_of_release(const char* buffer);
 void told_of_transfer(void);
+void told_of_clearance(void);
 void told_of_coming(void);
 void told_of_last_of_release(const char* how);
 void told_of_end_of_release(void);

@@ -57,9 +57,7 @@ void something_else_written(char* buffer) {
   RECEIVE_LARGE(buffer);
   NEXT_LINE;
   if (write(STDERR_FILENO, word, 0) != 0) abort();
-  told_of_match(large, "rendezvous+released");
-  told("1", "message_out", ", \"peer\": 1, \"tag\": %d, \"kind\": \"cts\"", tag);
-  told("1", "protocol", ", \"peer\": 1, \"protocol\": \"coop\"");
+  told_of_clearance();
   told_of_settling("~", buffer, "output", "write");
   told_of_fins();
   told_of_end_of_release();
@@ -71,9 +69,7 @@ void written(char* buffer) {
   const struct iovec piece = {buffer, large};
   NEXT_LINE;
   if (writev(-1, &piece, 1) != -1) abort();
-  told_of_match(large, "rendezvous+released");
-  told("1", "message_out", ", \"peer\": 1, \"tag\": %d, \"kind\": \"cts\"", tag);
-  told("1", "protocol", ", \"peer\": 1, \"protocol\": \"coop\"");
+  told_of_clearance();
   told_of_settling("~", buffer, "output", "writev");
   told_of_fins();
   told_of_end_of_release();
@@ -101,9 +97,7 @@ void counted(char* buffer) {
   NEXT_LINE;
   MPI_Get_count(&status, MPI_BYTE, &count);
   if (count != large) abort();
-  told_of_match(large, "rendezvous+released");
-  told("1", "message_out", ", \"peer\": 1, \"tag\": %d, \"kind\": \"cts\"", tag);
-  told("1", "protocol", ", \"peer\": 1, \"protocol\": \"coop\"");
+  told_of_clearance();
   told_of_settling("~", buffer, "count", "MPI_Get_count");
   told_of_fins();
   told_of_end_of_release();
