@@ -33,6 +33,7 @@ struct Row {
 
 void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"messages sent, eager", counts.eager_sends});
+  rows.push_back({"  from the program's memory", counts.gathered_sends, Row::Unit::count, true});
   rows.push_back({"messages sent, rendezvous", counts.rendezvous_sends});
   rows.push_back({"bytes sent", counts.bytes_sent, Row::Unit::bytes});
   rows.push_back({"receives", counts.receives});

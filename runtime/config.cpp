@@ -31,6 +31,8 @@ constexpr std::array<Choice<Rendezvous>, rendezvous_kinds> protocols{{{"auto", R
                                                                       {"rdrp", Rendezvous::rdrp},
                                                                       {"putnr", Rendezvous::putnr},
                                                                       {"put", Rendezvous::put}}};
+constexpr std::array<Choice<FrequentChoice>, 3> frequent_choices{
+    {{"off", FrequentChoice::off}, {"nonblocking", FrequentChoice::nonblocking}, {"all", FrequentChoice::all}}};
 constexpr std::array<std::string_view, 3> known_transports{"shmem", "verbs", "tcp"};
 
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
@@ -51,6 +53,7 @@ constexpr std::size_t most_rtr_wait = 1'000'000;
 constexpr std::size_t longest_verbs_timeout = 60;
 constexpr std::size_t most_verbs_rings = 256;
 constexpr std::size_t largest_gid_index = 255;
+constexpr std::size_t most_percent = 100;
 constexpr std::size_t least_trace_limit = std::size_t{1} << 20;
 constexpr std::size_t most_trace_limit = std::size_t{64} << 30;
 
@@ -257,6 +260,15 @@ std::vector<ConfigVariable> make_table() {
            "To how many peers, at most, this process gives a ring into which they write their small messages by RDMA: those that "
            "send it most. A ring is 258K of locked memory; all of them take no more than an eighth of what the process may lock. "
            "With 0 or with SLUICE_VERBS_ORDERED=0 small messages are sent."}),
+      one_of(
+          &Config::frequent_sends, frequent_choices,
+          {"SLUICE_FREQUENT_SENDS", "off, nonblocking or all", "nonblocking",
+           "Which small messages over verbs leave straight from the program's memory, without a copy, once their buffer is used "
+           "often. all: those of MPI_Send as well, which returns only when the adapter has read the buffer then."}),
+      number(&Config::frequent_share, {0, most_percent},
+             {"SLUICE_FREQUENT_SHARE", "a number of percent up to 100", "25",
+              "After which share of the uses that would pay for its registration a small send buffer is registered. 0: with its "
+              "second use, whether that pays or not."}),
       free_text(&Config::trace,
                 {"SLUICE_TRACE", "a directory, made if it is missing", "",
                  "Where every rank writes a trace of what its messages and waits were, for `sluice report` and the like "

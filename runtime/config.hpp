@@ -30,6 +30,8 @@ inline constexpr std::size_t rendezvous_kinds = 11;
 [[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
   return wanted > Rendezvous::coop_load ? Rendezvous::automatic : wanted;
 }
+/// Small messages of which buffers that are used often leave without a copy (FB).
+enum class FrequentChoice { off, nonblocking, all };
 enum class TraceKeep { oldest, newest };
 enum class GuardEngine { automatic, mprotect, userfaultfd };
 
@@ -58,11 +60,13 @@ struct Config {
   std::size_t verbs_timeout = 4;                  // SLUICE_VERBS_TIMEOUT=<seconds>
   bool verbs_ordered = true;                      // SLUICE_VERBS_ORDERED=0|1
   std::size_t verbs_rings = 8;                    // SLUICE_VERBS_RINGS=<number of peers>
-  std::string trace;                              // SLUICE_TRACE=<directory>; empty: no trace is written
-  std::size_t trace_limit = std::size_t{16} << 20;  // SLUICE_TRACE_LIMIT=<bytes, with K, M or G>
-  TraceKeep trace_keep = TraceKeep::newest;         // SLUICE_TRACE_KEEP=oldest|newest
-  int verbose = 0;                                  // SLUICE_VERBOSE=0..3
-  bool summary = false;                             // SLUICE_SUMMARY=0|1
+  FrequentChoice frequent_sends = FrequentChoice::nonblocking;  // SLUICE_FREQUENT_SENDS=off|nonblocking|all
+  std::size_t frequent_share = 25;                              // SLUICE_FREQUENT_SHARE=<percent>
+  std::string trace;                                            // SLUICE_TRACE=<directory>; empty: no trace is written
+  std::size_t trace_limit = std::size_t{16} << 20;              // SLUICE_TRACE_LIMIT=<bytes, with K, M or G>
+  TraceKeep trace_keep = TraceKeep::newest;                     // SLUICE_TRACE_KEEP=oldest|newest
+  int verbose = 0;                                              // SLUICE_VERBOSE=0..3
+  bool summary = false;                                         // SLUICE_SUMMARY=0|1
 };
 
 struct ConfigVariable {

@@ -66,6 +66,10 @@ Engine::State::State(const Parts& parts)
   set_process_name(static_cast<int>(self));
   eager_limit = *std::min_element(eager_limits.begin(), eager_limits.end());
   if (!transport) return;
+  if (config.frequent_sends != FrequentChoice::off && arena && arena->usable() && reaches_by_rdma()) {
+    frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(config.frequent_share));
+    least_frequent_bytes = frequent->least_bytes();
+  }
   if (arena && arena->usable() && config.release != ReleaseMode::off) {
     const GuardChoice choice = choose_guard(config.guard);
     if (!choice.warning.empty() && self == Peer{0}) report("warning: %s", choice.warning.c_str());

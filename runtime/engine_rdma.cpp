@@ -237,7 +237,7 @@ void Engine::State::on_transferred(std::uint64_t token) {
   if (!transfer.all_posted()) {
     if (!request.work_link.linked) go_on_posting(request);
   } else if (transfer.pieces.empty()) {
-    transfer.protocol->all_complete(*this, request);
+    transfer.protocol ? transfer.protocol->all_complete(*this, request) : on_gathered(request);
   }
 }
 

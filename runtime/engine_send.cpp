@@ -206,6 +206,10 @@ void Engine::State::send_in_turn(Request* send) {
   auto& queue = outgoing[static_cast<std::size_t>(send->peer)];
   MessageHeader header = eager_header(*send);
   number(header, send->peer);
+  if (send->frequent && queue.empty() && send_gathered(*send, header)) {
+    note_departure(*send, MessageKind::eager, header.payload_bytes);
+    return;
+  }
   std::byte* room = queue.empty() ? reserve(send->peer, header.payload_bytes) : nullptr;
   if (!room) {
     queue.push_back({header, {}, send});
@@ -299,12 +303,15 @@ void Engine::State::on_room(Peer peer) {
 void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::size_t bytes, SendMode mode, CallSite site) {
   Lock lock(state_->mutex);
   const auto* start = static_cast<const std::byte*>(data);
-  if (mode == SendMode::standard && state_->send_at_once(context, to, tag, start, bytes, site)) return;
+  const bool frequent = mode == SendMode::standard && state_->config.frequent_sends == FrequentChoice::all &&
+                        state_->is_frequent(context, to, start, bytes);
+  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, start, bytes, site)) return;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
   send->bytes = bytes;
   send->call_waits = true;
+  send->frequent = frequent;
   state_->start_send(send);
   state_->wait_all(lock, {&send, 1}, site);
   state_->take(send);
@@ -326,7 +333,9 @@ void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, 
 Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site,
                             Caller caller) {
   Lock lock(state_->mutex);
-  if (mode == SendMode::standard && buffer.is_contiguous() &&
+  const bool frequent =
+      mode == SendMode::standard && buffer.is_contiguous() && state_->is_frequent(context, to, buffer.data(), buffer.bytes());
+  if (mode == SendMode::standard && buffer.is_contiguous() && !frequent &&
       state_->send_at_once(context, to, tag, buffer.data(), buffer.bytes(), site)) {
     return nullptr;
   }
@@ -339,6 +348,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
   }
   send->bytes = buffer.bytes();
   send->call_waits = caller == Caller::waits;
+  send->frequent = frequent;
   state_->start_send(send);
   return send;
 }

@@ -17,6 +17,7 @@
 #include "runtime/buffer_history.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_lock.hpp"
+#include "runtime/frequent_sends.hpp"
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
@@ -121,6 +122,14 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- registrations (engine_registration.cpp) ----------------------------------------------------------------------
   /// Made on first use; one for the job, as there is one adapter.
   RegistrationCache& registration_cache(Rdma& rdma);
+  // --- small messages from the program's memory (engine_frequent.cpp) -----------------------------------------------
+  /// Counts the message; whether its buffer is used often enough to be registered.
+  [[nodiscard]] bool is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes);
+  bool send_gathered(Request& send, const MessageHeader& header);
+  void on_gathered(Request& send);
+  [[nodiscard]] bool reaches_by_rdma() const;  // anybody
+  FrequentTerms measure_frequent_terms(Rdma& adapter);
+
   // --- by RDMA (engine_rdma.cpp, rdma_protocol.hpp) ------------------------------------------------------------------
   [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == self ? nullptr : transport->rdma(peer); }
   bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter);
@@ -330,11 +339,15 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::deque<Held> held;
   ReleasePolicy policy;
   BufferHistory history;
+  std::unique_ptr<FrequentSends> frequent;                  // where an adapter reaches somebody
+  std::size_t least_frequent_bytes = FrequentSends::never;  // of messages that are counted
+  Mapping frequent_probe;
   LazyCounts lazy_counts;
 
   std::uint64_t operations = 0;    // numbers receives and held sends in order of the calls
   std::size_t large_receives = 0;  // incomplete, and may be announced by rts
   std::size_t pending_sends = 0;
+  std::size_t gathered_sends = 0;  // of these, read by an adapter: nothing but their own end is to come of them
   std::size_t buffered_sends = 0;
   std::size_t buffered_bytes = 0;
   std::size_t aside_bytes = 0;

@@ -82,8 +82,8 @@ Attention Engine::State::needed_attention() const {
   if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   const bool asked = transport && receiver_initiated(config.rendezvous);
-  const bool outstanding = asked || host_call || large_receives != 0 || pending_sends != 0 || queued != 0 || !released.empty() ||
-                           (transport && transport->holds_output());
+  const bool outstanding = asked || host_call || large_receives != 0 || pending_sends != gathered_sends || queued != 0 ||
+                           !released.empty() || (transport && transport->holds_output());
   return outstanding ? Attention::rendezvous : Attention::none;
 }
 

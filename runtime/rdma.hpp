@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/message.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -44,6 +45,14 @@ class Rdma {
   virtual bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
                      std::uint64_t token) = 0;
   virtual bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) = 0;
+
+  /// Sends a message as Transport::commit does, with a payload that the adapter gathers out of registered memory, behind the
+  /// header (FB section 3.1). MessageSink::on_transferred(token) says that the memory may be written to again. False: no room at
+  /// once, or not by this adapter; nothing was done.
+  virtual bool send_gathered(Peer /*to*/, const MessageHeader& /*header*/, std::span<const std::byte> /*payload*/,
+                             std::uint32_t /*local_key*/, std::uint64_t /*token*/) {
+    return false;
+  }
 
   /// The last byte of a transfer is placed last, so that whoever sees it has everything (SLUICE_VERBS_ORDERED).
   [[nodiscard]] virtual bool places_in_order() const = 0;

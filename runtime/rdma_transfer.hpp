@@ -34,8 +34,9 @@ struct RdmaPiece {
 struct RdmaTransfer {
   enum class Direction : std::uint8_t { read, write };
 
-  Request* request = nullptr;              // nullptr: done, and only its pieces are waited for
-  const RdmaProtocol* protocol = nullptr;  // once it is chosen: by the receiver at the match, by the sender when it is cleared
+  Request* request = nullptr;  // nullptr: done, and only its pieces are waited for
+  // Once it is chosen: by the receiver at the match, by the sender when it is cleared. An eager message has none.
+  const RdmaProtocol* protocol = nullptr;
   Rdma* adapter = nullptr;
   RegisteredMemory memory;  // this side's, from byte 0 of the message on
   bool in_block = false;    // at an alias, so that the application's pages may be protected meanwhile

@@ -46,6 +46,7 @@ class Request {
   std::size_t aside = 0;     // send: the call has returned; so many bytes of memory hold what has not left yet
   bool offered = false;      // send: announced as an alias block, so that its data is read in the memory file only
   bool offers_rdma = false;  // send: announced with flag_rdma
+  bool frequent = false;     // send: of a buffer that is used often, so that the adapter may take the message out of it
   Failure failure = Failure::none;
   bool cancelled = false;
 

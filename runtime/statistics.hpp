@@ -34,6 +34,7 @@ const char* describe(Fallback reason);
 
 struct EngineStatistics {
   std::uint64_t eager_sends = 0;
+  std::uint64_t gathered_sends = 0;  // of these, by an adapter from the program's memory
   std::uint64_t rendezvous_sends = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t receives = 0;

@@ -1,5 +1,7 @@
 #include "verbs/eager_ring.hpp"
 
+#include <cstring>
+
 namespace sluice {
 namespace {
 
@@ -10,10 +12,10 @@ std::uint32_t number_in(std::uint64_t word) { return static_cast<std::uint32_t>(
 
 }  // namespace
 
-RingSender::Write RingSender::next(std::byte* message, std::uint32_t message_bytes, std::uint32_t number) {
+RingSender::Write RingSender::next(std::byte* behind, std::uint32_t message_bytes, std::uint32_t number) {
   const std::size_t taken = eager_ring::taken(message_bytes);
-  *reinterpret_cast<std::uint64_t*>(message + taken - eager_ring::trailer_bytes) =
-      message_bytes | static_cast<std::uint64_t>(number) << number_shift;
+  const std::uint64_t word = message_bytes | static_cast<std::uint64_t>(number) << number_shift;
+  std::memcpy(behind + (taken - message_bytes - eager_ring::trailer_bytes), &word, sizeof word);
   const std::uint64_t end = words_->theirs.address + std::uint64_t{next_++ % slots_ + 1} * verbs_slot::bytes;
   return {static_cast<std::uint32_t>(taken), {end - taken, words_->theirs.key}};
 }

@@ -135,12 +135,13 @@ class RingSender {
     return open.load(std::memory_order_seq_cst) != 0;
   }
 
-  /// Puts what tells of it behind the message, in its send slot, and says where all of it belongs: so many bytes.
+  /// Writes what tells of the message, from `behind` on: up to 7 bytes without meaning and the last word. Says where the message
+  /// with these belongs: so many bytes.
   struct Write {
     std::uint32_t bytes = 0;
     RemoteMemory remote;
   };
-  [[nodiscard]] Write next(std::byte* message, std::uint32_t message_bytes, std::uint32_t number);
+  [[nodiscard]] Write next(std::byte* behind, std::uint32_t message_bytes, std::uint32_t number);
 
  private:
   RingWords* words_ = nullptr;

@@ -57,7 +57,7 @@ QueuePair::QueuePair(VerbsQueues& queues)
     wanted.srq = queues.buffers().queue();
     wanted.qp_type = IBV_QPT_RC;
     wanted.cap.max_send_wr = SendQueue::depth;
-    wanted.cap.max_send_sge = 1;
+    wanted.cap.max_send_sge = SendQueue::most_pieces;
     wanted.cap.max_inline_data = size;
     queue_pair_.reset(device_.library().create_qp(device_.domain(), &wanted));
     most_inline_ = size;

@@ -12,13 +12,18 @@ int SendQueue::append(const Request& request) {
                       (holds_slot && (slots_->scarce() || unsignalled_slots_ == slot_interval));
   if (signal) unsignalled_ = unsignalled_slots_ = 0;
 
-  ibv_sge& piece = pieces_[chained_];
-  piece = {reinterpret_cast<std::uint64_t>(request.start), request.bytes, request.local_key};
+  auto& pieces = pieces_[chained_];
+  const auto start = reinterpret_cast<std::uint64_t>(request.start);
+  const auto payload = reinterpret_cast<std::uint64_t>(request.gathered.data());
+  pieces[0] = {start, request.bytes, request.local_key};
+  pieces[1] = {payload, static_cast<std::uint32_t>(request.gathered.size()), request.gathered_key};
+  pieces[2] = {start + request.bytes, request.tail_bytes, request.local_key};
+  const int gathered = request.gathered.empty() ? 0 : 1 + (request.tail_bytes != 0 ? 1 : 0);
   ibv_send_wr& built = requests_[chained_];
   built = {};
   built.wr_id = posted_ | mark;
-  built.sg_list = &piece;
-  built.num_sge = 1;
+  built.sg_list = pieces.data();
+  built.num_sge = 1 + gathered;
   built.opcode = request.operation;
   if (signal) built.send_flags |= IBV_SEND_SIGNALED;
   if (request.is_inline) built.send_flags |= IBV_SEND_INLINE;

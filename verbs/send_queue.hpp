@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "verbs/buffers.hpp"
 
@@ -43,7 +44,13 @@ class SendQueue {
     std::uint32_t slot = SendSlots::none;
     std::uint64_t token = 0;
     bool is_inline = false;  // the adapter has its copy once it is posted, and the slot comes back then
+    /// What the adapter gathers behind `start`: this, and then so many bytes more from behind `start`.
+    std::span<const std::byte> gathered = {};
+    std::uint32_t gathered_key = 0;
+    std::uint32_t tail_bytes = 0;
   };
+  /// Of one request, in memory.
+  static constexpr std::size_t most_pieces = 3;
   /// What became complete, in order.
   struct Done {
     std::uint32_t slot = SendSlots::none;
@@ -86,7 +93,7 @@ class SendQueue {
   std::uint32_t unsignalled_ = 0;
   std::uint32_t unsignalled_slots_ = 0;
   std::array<ibv_send_wr, chain> requests_{};
-  std::array<ibv_sge, chain> pieces_{};
+  std::array<std::array<ibv_sge, most_pieces>, chain> pieces_{};
   std::array<std::uint32_t, chain> inline_slots_{};
   std::size_t chained_ = 0;
 };

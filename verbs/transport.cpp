@@ -54,22 +54,36 @@ std::uint32_t VerbsTransport::begin_slot(Endpoint& endpoint, std::byte* slot, Wh
 
 void VerbsTransport::commit(Peer to, const MessageHeader& header) {
   Endpoint& target = endpoint(to);
+  const auto bytes = static_cast<std::uint32_t>(verbs_slot::overhead) + header.payload_bytes;
+  send_slot(target, header, {.bytes = bytes, .is_inline = bytes <= target.queue_pair->most_inline()});
+}
+
+bool VerbsTransport::send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload,
+                                   std::uint32_t local_key, std::uint64_t token) {
+  if (!reserve(to, payload.size())) return false;
+  send_slot(endpoint(to), header,
+            {.bytes = static_cast<std::uint32_t>(verbs_slot::overhead),
+             .token = token,
+             .gathered = payload,
+             .gathered_key = local_key});
+  return true;
+}
+
+/// `message`: how much of it is in the reserved slot, and what else there is of it.
+void VerbsTransport::send_slot(Endpoint& endpoint, const MessageHeader& header, SendQueue::Request message) {
   ++counts_.messages_sent;
   ++counts_.sent_of_kind[static_cast<std::size_t>(header.kind)];
   counts_.bytes_sent += header.payload_bytes;
-  std::byte* const start = queues_->slots().at(reserved_);
-  const bool by_ring = may_go_by_ring(header) && target.ring_credits.may_send() && target.to_ring.admits(target.sent);
-  const std::uint32_t before = begin_slot(target, start, What::message);
+  message.slot = std::exchange(reserved_, SendSlots::none);
+  message.local_key = queues_->slots().local_key();
+  std::byte* const start = queues_->slots().at(message.slot);
+  message.start = start;
+  const bool by_ring = may_go_by_ring(header) && endpoint.ring_credits.may_send() && endpoint.to_ring.admits(endpoint.sent);
+  const std::uint32_t before = begin_slot(endpoint, start, What::message);
   frame::encode(header, std::span<std::byte, frame::header_bytes>(start + before, frame::header_bytes));
-  const auto bytes = static_cast<std::uint32_t>(verbs_slot::overhead) + header.payload_bytes;
-  if (by_ring) return write_to_ring(target, start, bytes);
-  target.credits.note_sent();
-  post(target, {.start = start,
-                .bytes = bytes,
-                .local_key = queues_->slots().local_key(),
-                .slot = reserved_,
-                .is_inline = bytes <= target.queue_pair->most_inline()});
-  reserved_ = SendSlots::none;
+  if (by_ring) return write_to_ring(endpoint, message);
+  endpoint.credits.note_sent();
+  post(endpoint, message);
 }
 
 void VerbsTransport::post(Endpoint& endpoint, const SendQueue::Request& request) {

@@ -104,6 +104,8 @@ class VerbsTransport final : public FarTransport, public Rdma {
   bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
              std::uint64_t token) override;
   bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) override;
+  bool send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
+                     std::uint64_t token) override;
   [[nodiscard]] bool places_in_order() const override { return options_.places_in_order; }
   [[nodiscard]] std::size_t largest_transfer() const override;
 
@@ -124,6 +126,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
 
   // --- messages (transport.cpp) -------------------------------------------------------------------------------------
   bool refuse(Endpoint& endpoint, Endpoint::Want want);
+  void send_slot(Endpoint& endpoint, const MessageHeader& header, SendQueue::Request message);
   void post(Endpoint& endpoint, const SendQueue::Request& request);
   void flush(Endpoint& endpoint);
   std::uint32_t begin_slot(Endpoint& endpoint, std::byte* slot, verbs_slot::What what);
@@ -143,7 +146,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   // --- the fast path (transport_ring.cpp) ---------------------------------------------------------------------------
   [[nodiscard]] static std::size_t most_rings(const Options& options);
   [[nodiscard]] static bool may_go_by_ring(const MessageHeader& header);
-  void write_to_ring(Endpoint& endpoint, std::byte* message, std::uint32_t bytes);
+  void write_to_ring(Endpoint& endpoint, SendQueue::Request message);
   int poll_rings(MessageSink& sink);
   bool take_from_ring(Endpoint& endpoint, MessageSink& sink);
   [[nodiscard]] bool rings_pending() const;

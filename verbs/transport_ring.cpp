@@ -34,19 +34,19 @@ bool VerbsTransport::may_go_by_ring(const MessageHeader& header) {
          eager_ring::taken(verbs_slot::overhead + header.payload_bytes) <= verbs_slot::bytes;
 }
 
-void VerbsTransport::write_to_ring(Endpoint& endpoint, std::byte* message, std::uint32_t bytes) {
-  const RingSender::Write write = endpoint.to_ring.next(message, bytes, endpoint.sent - 1);
+/// `message` as it would be sent: of its own in the slot, with what is gathered behind that.
+void VerbsTransport::write_to_ring(Endpoint& endpoint, SendQueue::Request message) {
+  const auto bytes = static_cast<std::uint32_t>(message.bytes + message.gathered.size());
+  std::byte* const behind = queues_->slots().at(message.slot) + message.bytes;
+  const RingSender::Write write = endpoint.to_ring.next(behind, bytes, endpoint.sent - 1);
   endpoint.ring_credits.note_sent();
   ++counts_.ring_messages_sent;
-  post(endpoint, {.operation = IBV_WR_RDMA_WRITE,
-                  .start = message,
-                  .bytes = write.bytes,
-                  .local_key = queues_->slots().local_key(),
-                  .remote_address = write.remote.address,
-                  .remote_key = write.remote.key,
-                  .slot = reserved_,
-                  .is_inline = write.bytes <= endpoint.queue_pair->most_inline()});
-  reserved_ = SendSlots::none;
+  message.operation = IBV_WR_RDMA_WRITE;
+  message.remote_address = write.remote.address;
+  message.remote_key = write.remote.key;
+  (message.gathered.empty() ? message.bytes : message.tail_bytes) += write.bytes - bytes;
+  message.is_inline = write.bytes <= endpoint.queue_pair->most_inline();
+  post(endpoint, message);
 }
 
 // --- the receiver ----------------------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ def _over_verbs(transports="verbs", **settings):
 
 # Those that need a verbs device, and so a guest (--softroce); they run with the ranks of `release`. Every protocol is forced in turn.
 GUEST_MODES = {"verbs": _over_verbs(), "verbs-off": _over_verbs(SLUICE_RELEASE="off"), "verbs-sent": _over_verbs(SLUICE_VERBS_RINGS="0"),
-               "verbs-sends": _over_verbs(SLUICE_SEND_RELEASE="1")}
+               "verbs-sends": _over_verbs(SLUICE_SEND_RELEASE="1"),
+               "verbs-frequent": _over_verbs(SLUICE_FREQUENT_SENDS="all", SLUICE_FREQUENT_SHARE="0")}
 for _protocol in RDMA_PROTOCOLS:
     # Receivers that speak first are slow to do so where instructions are emulated; without patience they would hardly ever be first.
     _forced = {"SLUICE_RNDV": _protocol, **({"SLUICE_RTR_WAIT": "20000"} if _protocol.startswith("put") else {})}

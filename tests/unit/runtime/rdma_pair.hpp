@@ -21,9 +21,10 @@ class RdmaPair {
   static constexpr CallSite here{1, "test"};
   static constexpr Tag tag{3};
 
-  explicit RdmaPair(AdapterKnobs knobs = {}, const Config& config = {}, AliasArena* receiver_blocks = nullptr)
+  explicit RdmaPair(AdapterKnobs knobs = {}, const Config& config = {}, AliasArena* receiver_blocks = nullptr,
+                    AliasArena* sender_blocks = nullptr)
       : network(2, by_hand(knobs)),
-        sender(parts(Peer{0}, config, nullptr)),
+        sender(parts(Peer{0}, config, sender_blocks)),
         receiver(parts(Peer{1}, config, receiver_blocks)),
         config_(config) {}
   ~RdmaPair() { network.let_helpers_go(); }

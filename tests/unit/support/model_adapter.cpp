@@ -122,6 +122,15 @@ class ModelTransport final : public RemoteTransport, public Rdma {
                          .token = token});
   }
 
+  bool send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
+                     std::uint64_t token) override {
+    if (payload.size() > max_payload(to) || payload.size() != header.payload_bytes) throw std::logic_error("send_gathered");
+    const std::lock_guard lock(shared_.wire->mutex);
+    if (mine_.to[index(to)].messages >= shared_.knobs.room) return false;
+    shared_.send_gathered(self_, to, header, payload, local_key, token);
+    return true;
+  }
+
   [[nodiscard]] bool places_in_order() const override { return !shared_.knobs.shuffled; }
   [[nodiscard]] std::size_t largest_transfer() const override { return shared_.knobs.largest_transfer; }
 

@@ -54,6 +54,7 @@ struct AdapterKnobs {
 /// What one process has done.
 struct AdapterCounts {
   std::array<std::uint64_t, message_kinds> messages{};  // sent, by MessageKind
+  std::size_t gathered = 0;                             // of these, with a payload from registered memory
   std::size_t writes = 0;
   std::size_t reads = 0;
   std::size_t notifications = 0;

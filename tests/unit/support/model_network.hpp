@@ -200,15 +200,35 @@ class Network {
     return true;
   }
 
-  void send(Peer from, Peer to, const MessageHeader& header, std::vector<std::byte> payload) {
+  /// The adapter reads the payload when the message leaves it, and says so later.
+  void send_gathered(Peer from, Peer to, const MessageHeader& header, std::span<const std::byte> payload, std::uint32_t key,
+                     std::uint64_t token) {
+    check(key, from, reinterpret_cast<std::uint64_t>(payload.data()), payload.size());
+    send(from, to, header, {payload.begin(), payload.end()}, [this, from, to, payload, key, token](Parcel& parcel) {
+      check(key, from, reinterpret_cast<std::uint64_t>(payload.data()), payload.size());
+      parcel.payload.assign(payload.begin(), payload.end());
+      wire->at(wire->now() + knobs.latency + knobs.notification, [this, from, to, token] {
+        if (!connected(from, to)) return;
+        Process& by = processes[index(from)];
+        ++by.counts.notifications;
+        by.completions.push_back(token);
+        attend(by, false);
+      });
+    });
+    ++processes[index(from)].counts.gathered;
+  }
+
+  using Arriving = std::function<void(Parcel&)>;
+  void send(Peer from, Peer to, const MessageHeader& header, std::vector<std::byte> payload, const Arriving& arriving = {}) {
     Pair& pair = processes[index(from)].to[index(to)];
     ++processes[index(from)].counts.messages[static_cast<std::size_t>(header.kind)];
     ++pair.messages;
     const Nanoseconds busy = knobs.per_message + duration(payload.size());
     pair.last_arrival = std::max(pair.last_arrival, wire->occupy(adapter_of(from), busy) + busy + knobs.latency);
-    wire->at(pair.last_arrival, [this, to, parcel = Parcel{from, header, std::move(payload)}] {
+    wire->at(pair.last_arrival, [this, to, arriving, parcel = Parcel{from, header, std::move(payload)}]() mutable {
       Process& target = processes[index(to)];
       if (!connected(parcel.from, to)) return;
+      if (arriving) arriving(parcel);
       target.inbox.push_back(parcel);
       attend(target, parcel.header.kind == MessageKind::eager);
     });
