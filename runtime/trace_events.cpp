@@ -275,6 +275,8 @@ void Wait::end() {
     tell_of_wait(Kind::wait, *request, started_, at);
   }
   current_call().waited_ns += at - started_;
+  // What there may be to unpack takes time.
+  if (only && !only->has_gaps()) current_call().over_ns = at;
 }
 
 void Settling::begin() {

@@ -13,7 +13,7 @@
 //
 // The record of a thread may lie behind one of its signal handler's with a later time.
 //
-// Cost: some 15 ns, half of them for the clock. The file is as large as the caches, so the line that a record goes to is in none
+// Cost: some 20 ns, half of them for the clock. The file is as large as the caches, so the line that a record goes to is in none
 // of them; it is asked for a few records before (`lines_ahead`).
 #pragma once
 
