@@ -82,8 +82,10 @@ void accept_announcement(Engine::State& state, Request* receive, const Arrival& 
   receive->remote_address = announced.sender_address;
   receive->announced_key = announced.sender_key;
   receive->announced_last_byte = announced.last_byte;
-  if (trace::on()) [[unlikely]]
-    trace::matched(*receive, MessageKind::rts, arrival.number, arrival.unexpected);
+  if (trace::on()) [[unlikely]] {
+    state.untold_match = {receive, arrival.number, arrival.unexpected};
+    if (state.unmatched_releases != 0 || !announced.first_bytes.empty()) state.tell_match();
+  }
   if (!announced.first_bytes.empty()) state.deliver(*receive, announced.first_bytes);
   state.note_match(*receive);
   if (state.must_hold(receive->sequence)) {

@@ -110,7 +110,7 @@ const RdmaProtocol& Engine::State::choose_protocol(const Request& receive, const
   return prefers_rdrp(receive.limit) ? rdma_protocols::rdrp() : rdma_protocols::getcqe();
 }
 
-void Engine::State::note_rdma_choice(const Request& receive) const {
+void Engine::State::note_rdma_choice(const Request& receive) {
   using trace::Protocol;
   using trace::Reason;
   const bool registered = (receive.rts_flags & flag_registered) != 0;
@@ -129,6 +129,8 @@ void Engine::State::note_rdma_choice(const Request& receive) const {
 bool Engine::State::begin_rdma(Request& receive) {
   Rdma* const adapter = rdma_for(receive.peer);
   if (!adapter || (receive.rts_flags & flag_rdma) == 0 || receive.has_gaps()) return false;
+  if (trace::on()) [[unlikely]]
+    tell_match();
   if (!register_buffer(receive, receive.limit, *adapter)) return false;
   RdmaTransfer& transfer = *receive.rdma;
   receive.way = Request::Way::rdma;

@@ -130,6 +130,8 @@ bool Engine::State::migrate(ByteRange range) {
        page = {page.end, page.end + 1}) {
     if (guard->covers(page.bytes()) && arena->first_in_place(page.bytes()).empty()) return false;
   }
+  if (trace::on()) [[unlikely]]
+    tell_match();
   const std::uint64_t started = trace::on() ? now_ns() : 0;
   const Ineligible result = arena->migrate(range);
   if (started != 0) [[unlikely]]

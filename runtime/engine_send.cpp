@@ -260,8 +260,10 @@ void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subjec
 
 void Engine::State::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) {
   send_control(request.peer, kind, request.remote_request, payload);
-  if (trace::on()) [[unlikely]]
-    trace::message_left(request, kind, payload.size());
+  if (!trace::on()) [[likely]]
+    return;
+  const std::uint64_t at = tell_match();
+  trace::message_left(request, kind, payload.size(), 0, at);
 }
 
 void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<const std::byte> payload) {

@@ -98,8 +98,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- large messages (engine_transfer.cpp) -------------------------------------------------------------------------
   /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
   void begin_transfer(Request* receive, std::size_t coming = 0);
-  void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns = 0) const;
-  void note_rdma_choice(const Request& receive) const;
+  void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns = 0);
+  void note_rdma_choice(const Request& receive);
+  /// Before anything else that follows from the match. What is to be the time of that (trace::write).
+  std::uint64_t tell_match();
   static void note_progress(const Request& request);
   void on_clear_to_send(Request* send, const ClearToSend& clear);
   /// Bytes of the message from `offset` on; how many.
@@ -192,6 +194,12 @@ struct Engine::State final : MessageSink, FaultWaiter {
     Copier copier{};
     trace::Reason reason{};
   };
+  /// A match that the trace is to be told of when the answer to it has left, as the sender waits for that.
+  struct UntoldMatch {
+    const Request* receive = nullptr;
+    std::uint32_t number = 0;
+    bool unexpected = false;
+  } untold_match;
   [[nodiscard]] CopyChoice choose_copier(const Request& receive) const;
   [[nodiscard]] CopyChoice choose_hybrid(const Request& receive) const;
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;

@@ -73,12 +73,19 @@ bool Engine::State::can_read_from(const Request& receive) const {
   return receive.peer == self || (transport->can_read(receive.peer) && !kernel_waits_for_pages());
 }
 
-void Engine::State::note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason,
-                                std::uint64_t at_ns) const {
+void Engine::State::note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns) {
   if (!trace::on()) [[likely]]
     return;
+  tell_match();
   const bool asked = config.rendezvous != Rendezvous::automatic && name_of(config.rendezvous) == trace::name_of(protocol);
   trace::chosen(receive, protocol, asked ? trace::Reason::asked_for : reason, at_ns);
+}
+
+std::uint64_t Engine::State::tell_match() {
+  if (!untold_match.receive) return 0;
+  trace::matched(*untold_match.receive, MessageKind::rts, untold_match.number, untold_match.unexpected);
+  untold_match = {};
+  return trace::with_last;
 }
 
 void Engine::State::note_progress(const Request& request) {

@@ -141,14 +141,26 @@ std::uint64_t last_record_ns() {
   return writer && stream.writer == writer ? stream.last_time : 0;
 }
 
-void detail::append(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
+namespace {
+
+/// Not inlined, so that what fits saves no registers for what does not.
+[[gnu::noinline, gnu::cold]] void append_to_next(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
   Writer* const writer = current.load(std::memory_order_acquire);
   if (!writer) return;
-  if (stream.writer != writer) [[unlikely]] {
+  if (stream.writer != writer) {
     // Without it, the last chunk of a thread that has ended stays as it is.
     if (end_of_thread() < keys_without_allocation) pthread_setspecific(end_of_thread(), &stream);
   }
-  writer->append(stream, record, since_ns, at_ns);
+  writer->append_to_next(stream, record, since_ns, at_ns);
+}
+
+}  // namespace
+
+void detail::append(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
+  const bool introduced = stream.writer == current.load(std::memory_order_acquire);
+  if (introduced && stream.append(record, since_ns, at_ns)) [[likely]]
+    return;
+  append_to_next(record, since_ns, at_ns);
 }
 
 bool add_entry(EntryType type, std::uint32_t id, std::span<const char> payload) {

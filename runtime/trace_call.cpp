@@ -35,12 +35,13 @@ void Call::end() {
   const std::uint64_t started = std::exchange(started_, 0);
   current_call() = outer_;
   if (!blocks_) return;
+  const bool just_told = call.over_ns != 0 && call.over_ns == last_record_ns();
   write({.kind = static_cast<std::uint16_t>(Kind::call),
          .detail = static_cast<std::uint16_t>(by_),
          .value = call.waited_ns,
          .site = call.site,
          .extra = call.number},
-        started);
+        started, just_told ? with_last : 0);
 }
 
 void Span::begin() { started_ = now(); }

@@ -13,6 +13,7 @@ struct CurrentCall {
   std::uint32_t number = 0;     // of a blocking call; 0: of none
   std::uint64_t waited_ns = 0;  // so far, for Sluice's operations
   std::uint32_t completed = 0;  // the last operation that this thread completed
+  std::uint64_t over_ns = 0;    // when it had nothing left but to return, unless it told something since; 0: not known
 };
 
 namespace detail {

@@ -76,7 +76,8 @@ class Clock {
     return __get_cpuid(leaf, &a, &b, &c, &d) != 0 && (d & invariant) != 0;
   }
 
-  std::uint64_t anchor_again() {
+  /// Not inlined: it would make every reading save registers for it.
+  [[gnu::noinline, gnu::cold]] std::uint64_t anchor_again() {
     if (origin_.counter == 0) return now_ns();
     period_ = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -177,7 +177,9 @@ void set_aside(const Request& send) {
 }
 
 void released(const Request& request, ByteRange range, std::uint64_t closing_ns) {
-  Record record = about(Kind::release, request, site | peer | tag);
+  Record record = about(Kind::release, request, peer | tag);
+  // That call returns early, and what its program then waits for pages is the price of it. The post told who posted.
+  record.site = current_call().site != 0 ? current_call().site : request.site.number;
   const bool unmatched = !request.is_send() && !request.matched;
   record.detail = static_cast<std::uint16_t>((request.is_send() ? release_send : 0) | (unmatched ? release_unmatched : 0));
   record.duration_ns = closing_ns;
@@ -275,6 +277,8 @@ void Wait::end() {
     tell_of_wait(Kind::wait, *request, started_, at);
   }
   current_call().waited_ns += at - started_;
+  // What there may be to unpack takes time.
+  if (only && !only->has_gaps()) current_call().over_ns = at;
 }
 
 void Settling::begin() {

@@ -15,39 +15,10 @@
 namespace sluice::trace {
 namespace {
 
-/// One instruction, so that a signal handler of this thread takes another number.
-std::uint64_t take_number(std::uint64_t& next) {
-  std::uint64_t number = 1;
-  asm volatile("xaddq %0, %1" : "+r"(number), "+m"(next) : : "cc", "memory");
-  return number;
-}
-
 ThreadRole role_of(std::string_view name, bool is_main) {
   if (is_main) return ThreadRole::application;
   if (name == "sluice") return ThreadRole::helper;
   return name == "sluice-touch" ? ThreadRole::touch : ThreadRole::application;
-}
-
-/// Of the lines of a chunk. Enough for the records of a message to come while the first of these lines do.
-constexpr std::size_t lines_ahead = 8;
-
-/// May lie behind the chunk: nothing is written, and nothing fails where there is no memory.
-void fetch_for_writing(const std::byte* line) { asm volatile("prefetchw %0" : : "m"(*line)); }
-
-/// The check word last, and with it the whole first word: without it there is no record.
-void publish(std::byte* target, const RecordWords& record, std::uint64_t seed) {
-  auto* const to = reinterpret_cast<std::uint64_t*>(target);
-  const auto put = [&]<std::size_t... word>(std::index_sequence<word...>) {
-    (__atomic_store_n(to + 1 + word, record[1 + word], __ATOMIC_RELAXED), ...);
-  };
-  put(std::make_index_sequence<std::tuple_size_v<RecordWords> - 1>());
-  __atomic_store_n(to, record[0] | check_of(record, seed), __ATOMIC_RELEASE);
-}
-
-/// Word by word, as it was stored: the compiler would make wider loads of plain ones, which wait.
-RecordWords copy_of(const RecordWords& record) {
-  const auto word = [&record](std::size_t i) { return __atomic_load_n(&record[i], __ATOMIC_RELAXED); };
-  return {word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)};
 }
 
 /// The check word last.
@@ -60,33 +31,11 @@ void publish(std::byte* target, const Checked& checked) {
 
 }  // namespace
 
-bool Writer::append_here(Stream& stream, const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
-  ++stream.depth;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  const std::uint64_t index = take_number(stream.used);
-  const bool has_room = index < records_per_chunk;
-  if (has_room) [[likely]] {
-    std::byte* const target = stream.chunk + (1 + index) * record_bytes;
-    fetch_for_writing(target + lines_ahead * record_bytes);
-    const std::uint64_t time_ns = std::max(stream.last_time, at_ns != 0 ? at_ns : stream.clock.now());
-    stream.last_time = time_ns;
-    RecordWords whole = copy_of(record);
-    whole[time_word] = time_ns;
-    if (since_ns != 0) whole[duration_word] = std::max(time_ns, since_ns) - since_ns;
-    publish(target, whole, record_seed(stream.sequence, index));
-  }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  --stream.depth;
-  return has_room;
-}
-
-void Writer::append(Stream& stream, const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
-  if (stream.writer == this && append_here(stream, record, since_ns, at_ns)) [[likely]]
-    return;
+void Writer::append_to_next(Stream& stream, const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
   ++stream.depth;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   bool written = false;
-  while (!written && stream.depth == 1 && next_chunk(stream)) written = append_here(stream, record, since_ns, at_ns);
+  while (!written && stream.depth == 1 && next_chunk(stream)) written = stream.append(record, since_ns, at_ns);
   if (!written) file_.count_lost();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   --stream.depth;
@@ -113,7 +62,7 @@ bool Writer::next_chunk(Stream& stream) {
     stream.place = chunk.place;
     stream.sequence = chunk.sequence;
     stream.used = 0;
-    for (std::size_t line = 1; line < lines_ahead; ++line) fetch_for_writing(chunk.start + line * record_bytes);
+    for (std::size_t line = 1; line < detail::lines_ahead; ++line) detail::fetch_for_writing(chunk.start + line * record_bytes);
   }
   errno = saved_errno;
   return chunk.start != nullptr;

@@ -199,6 +199,14 @@ TEST(sluice_check, memory_that_may_not_be_locked_is_found) {
   EXPECT_TRUE(contains(finding.found, "64 KB")) << finding;
 }
 
+TEST(sluice_check, memory_that_only_a_user_namespace_allows_to_be_locked_is_found) {
+  const std::string as_root_of_its_own = "unshare --user --map-root-user ";
+  if (shell(as_root_of_its_own + "true").status != 0) GTEST_SKIP() << "no user namespaces";
+
+  EXPECT_EQ(check("locked memory", "ulimit -l 64; SLUICE_TRANSPORTS=shmem,verbs " + as_root_of_its_own + "$check").state,
+            "warning");
+}
+
 TEST(sluice_check, interface_that_is_not_there_is_found) {
   EXPECT_EQ(check("tcp addresses", "SLUICE_TCP_INTERFACES=nowhere0 $check").state, "problem");
 }
