@@ -36,7 +36,7 @@ class eager_ring_pair : public testing::Test {
   void post(const std::string& text) {
     std::vector<std::byte>& message = slot_;
     std::memcpy(message.data(), text.data(), text.size());
-    const RingSender::Write write = sender_.next(message.data(), static_cast<std::uint32_t>(text.size()), sent_++);
+    const RingSender::Write write = sender_.next(message.data() + text.size(), static_cast<std::uint32_t>(text.size()), sent_++);
     EXPECT_EQ(write.remote.key, words_.theirs.key);
     under_way_.push_back({write.remote.address, std::string(reinterpret_cast<const char*>(message.data()), write.bytes)});
   }
