@@ -274,6 +274,8 @@ void Engine::State::let_go() {
         break;
       case Held::What::acknowledgement:
         send_control(item.peer, MessageKind::ack, item.subject);
+        if (trace::on()) [[unlikely]]
+          trace::control(trace::Kind::message_out, item.peer, MessageKind::ack, 0, item.traced);
         break;
     }
   }

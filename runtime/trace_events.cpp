@@ -113,8 +113,12 @@ void message_left(const Request& request, MessageKind kind, std::size_t payload,
   write(record, 0, at_ns);
 }
 
-void control(Kind kind, Peer peer, MessageKind message, std::size_t payload) {
-  write({.kind = small(kind), .detail = small(message), .bytes = payload, .peer = static_cast<std::int32_t>(peer)});
+void control(Kind kind, Peer peer, MessageKind message, std::size_t payload, std::uint32_t operation) {
+  write({.kind = small(kind),
+         .detail = small(message),
+         .bytes = payload,
+         .operation = operation,
+         .peer = static_cast<std::int32_t>(peer)});
 }
 
 void put_began(Request& send, std::uint32_t announcement) {

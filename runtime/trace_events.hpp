@@ -35,8 +35,8 @@ void chosen(const Request& receive, Protocol protocol, Reason reason, std::uint6
 /// `number` of those that take part in matching.
 void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number = 0,
                   std::uint64_t at_ns = 0);
-/// Of the kinds that name no request of this process.
-void control(Kind kind, Peer peer, MessageKind message, std::size_t payload);
+/// Of the kinds that name no request of this process, or one that is over.
+void control(Kind kind, Peer peer, MessageKind message, std::size_t payload, std::uint32_t operation = 0);
 /// A message is being written to a receive that was announced: it takes part in no matching, and no eager or rts tells of it.
 void put_began(Request& send, std::uint32_t announcement);
 void matched_put(const Request& receive, std::uint32_t announcement);
