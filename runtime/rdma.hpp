@@ -45,6 +45,10 @@ class Rdma {
                      std::uint64_t token) = 0;
   virtual bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) = 0;
 
+  /// Of `Transport::loopback`: a read posted now would be taken. False: the queue is full, or there is no connection yet, which
+  /// is then made; nobody is told when that is done.
+  [[nodiscard]] virtual bool may_read(Peer /*peer*/) { return true; }
+
   /// The last byte of a transfer is placed last, so that whoever sees it has everything (SLUICE_VERBS_ORDERED).
   [[nodiscard]] virtual bool places_in_order() const = 0;
   /// Largest transfer that one call may post.
