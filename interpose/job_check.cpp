@@ -23,8 +23,9 @@ constexpr useconds_t poll_interval_us = 50;
 constexpr int greeting_tag = 32749;
 
 struct Greeting {
-  std::uint64_t version = 1;  // changes with everything that two ranks must agree on
+  std::uint64_t version = 2;  // changes with everything that two ranks must agree on
   std::uint64_t transports = 0;
+  std::uint64_t offloads = 0;  // SLUICE_RNDV=coop-hca, for which all look for an adapter
 };
 
 /// FNV-1a: the same in every process, which std::hash need not be.
@@ -65,7 +66,8 @@ void check_job(const Config& config) {
   host().Comm_size(world, &size);
   if (size == 1) return;
   const int previous = (rank + size - 1) % size;
-  const Greeting own{.transports = stable_hash(config.transports)};
+  const bool offloads = config.rendezvous == Rendezvous::coop_hca;
+  const Greeting own{.transports = stable_hash(config.transports), .offloads = offloads ? 1U : 0U};
   Greeting greeting{};
   std::array<MPI_Request, 2> requests{};
   const MPI_Datatype byte = predefined().byte;
@@ -79,6 +81,11 @@ void check_job(const Config& config) {
   if (greeting.transports != own.transports) {
     std::fprintf(stderr, "sluice: rank %d: SLUICE_TRANSPORTS=%s here, but not on rank %d\n", rank, config.transports.c_str(),
                  previous);
+    abort_job();
+  }
+  if (greeting.offloads != own.offloads) {
+    std::fprintf(stderr, "sluice: rank %d: SLUICE_RNDV=%s here, but %scoop-hca on rank %d\n", rank,
+                 name_of(config.rendezvous).c_str(), greeting.offloads == 0 ? "not " : "", previous);
     abort_job();
   }
 }

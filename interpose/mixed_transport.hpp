@@ -1,7 +1,9 @@
 // A job on several nodes with several processes on some: shared memory to the peers on this node, verbs or TCP to all others,
 // behind one face, so that one matching engine sees both.
 //
-// Each peer belongs to one of the two, so order between a pair is theirs to keep. What needs more than a look at who is meant:
+// Each peer belongs to one of the two, so order between a pair is theirs to keep. With coop-hca the adapter of the far one reads
+// parts of large messages of peers on this node besides (Transport::loopback), which has no order to keep. What needs more than a
+// look at who is meant:
 //
 //   poll       Shared memory is looked at every time; the network, whose look may be a system call, not more often than twice a
 //              microsecond, which is little against what a message takes on its way.
@@ -60,9 +62,12 @@ class MixedTransport final : public Transport {
   [[nodiscard]] CopyLoad copy_load(Peer peer) const override { return near_.copy_load(peer); }
   void expect_copy(Peer by, std::int64_t bytes) override { near_.expect_copy(by, bytes); }
   void copied(std::size_t bytes) override { near_.copied(bytes); }
+  [[nodiscard]] std::size_t adapter_work() const override { return near_.adapter_work(); }
+  void note_adapter_work(int transfers) override { near_.note_adapter_work(transfers); }
   [[nodiscard]] bool is_attentive(Peer peer) const override { return is_near(peer) && near_.is_attentive(peer); }
 
   [[nodiscard]] Rdma* rdma(Peer peer) override { return is_near(peer) ? near_.rdma(peer) : far_.rdma(peer); }
+  [[nodiscard]] Rdma* loopback(Peer peer) override { return is_near(peer) ? far_.loopback(peer) : nullptr; }
 
   void flush_alerts() override { near_.flush_alerts(); }
   void set_attention(Attention level) override;

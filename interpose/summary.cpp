@@ -39,6 +39,10 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"receives", counts.receives});
   rows.push_back({"  written by the sender", counts.written});
   rows.push_back({"    and by the receiver at once", counts.cooperative});
+  rows.push_back({"    and by the adapter (coop-hca)", counts.offloaded, Row::Unit::count, true});
+  rows.push_back({"      bytes read by it", counts.bytes_offloaded, Row::Unit::bytes, true});
+  rows.push_back({"      chunks that it could not read", counts.offloads_failed, Row::Unit::count, true});
+  rows.push_back({"    left to processors, as the adapter was busy", counts.adapter_busy, Row::Unit::count, true});
   rows.push_back({"  read by the receiver", counts.read});
   rows.push_back({"  copied in and out", counts.streamed});
   rows.push_back({"single copies made, whole or in part", counts.copies});

@@ -85,15 +85,23 @@ void Transports::agree(Job job) {
   const bool one_node = job_.node_ranks.size() == on_this_host_.size();
   uses_shmem_ = may_shmem && job_.node_ranks.size() > 1;
   const bool has_far_peers = job_.size > 1 && !(one_node && may_shmem);
-  const bool may_verbs = has_far_peers && lists(job_.config->transports, "verbs");
+  const bool may_verbs = (has_far_peers || (may_shmem && wants_loopback())) && lists(job_.config->transports, "verbs");
   const bool may_tcp = has_far_peers && lists(job_.config->transports, "tcp");
   const bool can_meet = (may_verbs || may_tcp) && agree_on_sockets();
   uses_verbs_ = can_meet && may_verbs && agree_on_verbs();
   uses_tcp_ = can_meet && may_tcp && !uses_verbs_;
+  if (wants_loopback() && !(can_meet && may_verbs && may_shmem) && job_.rank == 0) {
+    const bool listed = may_shmem && lists(job_.config->transports, "verbs");
+    std::fprintf(stderr, "sluice: warning: SLUICE_RNDV=coop-hca: %s; messages inside a node go by coop\n",
+                 listed ? "no sockets, by which adapters are introduced" : "SLUICE_TRANSPORTS does not list shmem and verbs");
+  }
   reachable_ = uses_verbs_ || uses_tcp_ ? std::vector<bool>(on_this_host_.size(), true)
                                         : (may_shmem ? on_this_host_ : std::vector<bool>(on_this_host_.size()));
   reachable_[static_cast<std::size_t>(job_.rank)] = true;
 }
+
+/// For large messages between processes that have shared memory.
+bool Transports::wants_loopback() const { return job_.config->rendezvous == Rendezvous::coop_hca && job_.size > 1; }
 
 /// Either every rank can be reached by sockets, over which connections of either kind begin, or neither is used.
 bool Transports::agree_on_sockets() {
@@ -129,14 +137,15 @@ bool Transports::agree_on_sockets() {
 /// only to who asked for it, or if it could be had.
 bool Transports::agree_on_verbs() {
   const Config& config = *job_.config;
-  bool asked = config.transports != Config{}.transports || !config.verbs_device.empty();
+  bool asked = config.transports != Config{}.transports || !config.verbs_device.empty() || wants_loopback();
   std::string failure;
   VerbsAddress::Wire own = VerbsAddress{}.encode();
   try {
     VerbsDevice device(VerbsLibrary::get(), config.verbs_device, gid_index(config.verbs_gid));
     asked = true;
     const std::size_t far_peers = on_this_host_.size() - (uses_shmem_ ? job_.node_ranks.size() : 1);
-    verbs_queues_ = std::make_unique<VerbsQueues>(std::move(device), far_peers);
+    const std::size_t near_peers = uses_shmem_ && wants_loopback() ? job_.node_ranks.size() - 1 : 0;
+    verbs_queues_ = std::make_unique<VerbsQueues>(std::move(device), far_peers, near_peers);
     own = verbs_queues_->device().address().encode();
   } catch (const std::exception& error) {
     failure = error.what();
@@ -151,7 +160,8 @@ bool Transports::agree_on_verbs() {
   const auto first = std::find_if(verbs_addresses_.begin(), verbs_addresses_.end(), has_none) - verbs_addresses_.begin();
   const bool is_mine = first == job_.rank || (first == job_.size && job_.rank == 0);
   if (asked && is_mine) {
-    std::fprintf(stderr, "sluice: warning: rank %d: no verbs: %s\n", job_.rank, (failure.empty() ? why_not : failure).c_str());
+    std::fprintf(stderr, "sluice: warning: rank %d: no verbs: %s%s\n", job_.rank, (failure.empty() ? why_not : failure).c_str(),
+                 wants_loopback() ? "; SLUICE_RNDV=coop-hca is coop without an adapter" : "");
   }
   return false;
 }
@@ -186,6 +196,7 @@ void Transports::make_far() {
                                           .rings = job_.config->verbs_rings,
                                           .hears_for_sleepers = uses_shmem_};
     VerbsTransport::Job job{std::move(verbs_addresses_), std::move(endpoints_), on_this_host_};
+    if (uses_shmem_ && wants_loopback()) job.is_near = on_this_host_;
     verbs_ = std::make_unique<VerbsTransport>(options, std::move(verbs_queues_), std::move(listener_), std::move(job));
     far_ = verbs_.get();
   } else if (uses_tcp_) {

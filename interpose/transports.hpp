@@ -1,6 +1,7 @@
 // Which transports this process has, and their making: shared memory between the processes of a node, and between nodes verbs
 // where every rank has an adapter on the same kind of network, otherwise TCP; both behind one face where a job needs both. A job
-// on one node has shared memory alone, and nothing of what follows from adapters and sockets.
+// on one node has shared memory alone, and nothing of what follows from adapters and sockets, unless SLUICE_RNDV=coop-hca asks
+// for the adapter beside shared memory.
 #pragma once
 
 #include <mpi.h>
@@ -67,6 +68,7 @@ class Transports {
   void leave();
 
  private:
+  [[nodiscard]] bool wants_loopback() const;
   bool agree_on_sockets();
   bool agree_on_verbs();
   void make_far();

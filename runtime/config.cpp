@@ -26,6 +26,7 @@ constexpr std::array<Choice<Rendezvous>, rendezvous_kinds> protocols{{{"auto", R
                                                                       {"coop", Rendezvous::coop},
                                                                       {"coop-coll", Rendezvous::coop_coll},
                                                                       {"coop-load", Rendezvous::coop_load},
+                                                                      {"coop-hca", Rendezvous::coop_hca},
                                                                       {"getcqe", Rendezvous::getcqe},
                                                                       {"get", Rendezvous::get},
                                                                       {"rdrp", Rendezvous::rdrp},
@@ -49,6 +50,10 @@ constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
 constexpr std::size_t smallest_copy_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_copy_chunk = std::size_t{64} << 20;
 constexpr std::size_t most_rdrp_outstanding = 64;
+constexpr std::size_t least_hca_bytes = std::size_t{64} << 10;
+constexpr std::size_t most_hca_bytes = std::size_t{1} << 40;
+constexpr std::size_t most_hca_outstanding = 64;
+constexpr std::size_t most_hca_load = 65536;
 constexpr std::size_t most_rtr_wait = 1'000'000;
 constexpr std::size_t longest_verbs_timeout = 60;
 constexpr std::size_t most_verbs_rings = 256;
@@ -188,9 +193,11 @@ std::vector<ConfigVariable> make_table() {
               "way that cannot be had is replaced by stream."}),
       one_of(
           &Config::rendezvous, protocols,
-          {"SLUICE_RNDV", "auto, rput, rget, coop, coop-coll, coop-load, getcqe, get, rdrp, putnr or put", "auto",
+          {"SLUICE_RNDV", "auto, rput, rget, coop, coop-coll, coop-load, coop-hca, getcqe, get, rdrp, putnr or put", "auto",
            "Who moves a large message. Inside a node: rput: the sender. rget: the receiver. coop: both at once, each from its "
-           "end. coop-coll: sender, receiver or both, by the kinds of their calls. coop-load: who has less to copy. Over RDMA: "
+           "end. coop-coll: sender, receiver or both, by the kinds of their calls. coop-load: who has less to copy. coop-hca: "
+           "both, and "
+           "the RDMA adapter of the node beside them, where every rank has one. Over RDMA: "
            "getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
            "last byte; rdrp: the receiver in chunks; putnr: the sender, to a receive that the receiver has announced, with the "
            "end told by a change of the last byte; put: the same, with a random byte there before. auto: inside a node both "
@@ -209,6 +216,16 @@ std::vector<ConfigVariable> make_table() {
            "Where the thresholds of copies inside a node, which are measured once on each kind of machine, are kept. auto: "
            "$XDG_CACHE_HOME/sluice or ~/.cache/sluice. off: nothing is measured, and what is usual on such a processor holds. "
            "`sluice info` shows the thresholds, `sluice info --calibrate` measures them anew."}),
+      byte_count(&Config::hca_bytes, {least_hca_bytes, most_hca_bytes},
+                 {"SLUICE_HCA_BYTES", "a number of bytes from 64K to 1024G", "256K",
+                  "The shortest message of which coop-hca gives the adapter a part."}),
+      number(&Config::hca_outstanding, {1, most_hca_outstanding},
+             {"SLUICE_HCA_OUTSTANDING", "a number from 1 to 64", "2",
+              "How many chunks of one message coop-hca has the adapter read at a time, at most."}),
+      number(&Config::hca_load, {1, most_hca_load},
+             {"SLUICE_HCA_LOAD", "a number up to 65536", "8",
+              "With so many transfers of large messages under way in the adapter, of all processes of the node and to whomever, "
+              "coop-hca leaves it alone."}),
       byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
                  {"SLUICE_RDRP_CHUNK", "a number of bytes from 4K to 64M", "128K", "How much one read of rdrp fetches."}),
       number(

@@ -12,23 +12,23 @@
 namespace sluice {
 
 enum class ReleaseMode { off, matched, early };
-/// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget, coop, and the
-/// rules that choose between these (coop-coll, coop-load); over RDMA rput, getcqe (which is rget there), get, rdrp, putnr and
-/// put. Where the one that was asked for does not exist, `automatic` holds.
-enum class Rendezvous { automatic, rput, rget, coop, coop_coll, coop_load, getcqe, get, rdrp, putnr, put };
-inline constexpr std::size_t rendezvous_kinds = 11;
+/// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget, coop, the
+/// rules that choose between these (coop-coll, coop-load), and coop with an adapter beside (coop-hca); over RDMA rput, getcqe
+/// (which is rget there), get, rdrp, putnr and put. Where the one that was asked for does not exist, `automatic` holds.
+enum class Rendezvous { automatic, rput, rget, coop, coop_coll, coop_load, coop_hca, getcqe, get, rdrp, putnr, put };
+inline constexpr std::size_t rendezvous_kinds = 12;
 /// The receiver speaks first.
 [[nodiscard]] constexpr bool receiver_initiated(Rendezvous wanted) {
   return wanted == Rendezvous::putnr || wanted == Rendezvous::put;
 }
 [[nodiscard]] constexpr Rendezvous over_rdma(Rendezvous wanted) {
   if (wanted == Rendezvous::rget) return Rendezvous::getcqe;
-  return wanted >= Rendezvous::coop && wanted <= Rendezvous::coop_load ? Rendezvous::automatic : wanted;
+  return wanted >= Rendezvous::coop && wanted <= Rendezvous::coop_hca ? Rendezvous::automatic : wanted;
 }
 /// As in SLUICE_RNDV.
 [[nodiscard]] std::string name_of(Rendezvous rendezvous);
 [[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
-  return wanted > Rendezvous::coop_load ? Rendezvous::automatic : wanted;
+  return wanted > Rendezvous::coop_hca ? Rendezvous::automatic : wanted;
 }
 /// Small messages of which buffers that are used often leave without a copy (FB).
 enum class FrequentChoice { off, nonblocking, all };
@@ -43,23 +43,26 @@ struct Config {
   std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
-  Rendezvous rendezvous = Rendezvous::automatic;  // SLUICE_RNDV=auto|rput|rget|coop|coop-coll|coop-load|getcqe|get|rdrp|putnr|put
-  std::size_t copy_chunk = 0;                     // SLUICE_COPY_CHUNK=auto|<bytes, with K or M>; 0: auto
-  std::string calibration = "auto";               // SLUICE_CALIBRATION=auto|off|<file>
-  std::size_t rdrp_chunk = 131072;                // SLUICE_RDRP_CHUNK=<bytes, with K or M>
-  std::size_t rdrp_outstanding = 4;               // SLUICE_RDRP_OUTSTANDING=<number of reads>
-  std::size_t rtr_wait = 200;                     // SLUICE_RTR_WAIT=<microseconds>
-  std::string tcp_interfaces;                     // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
-  std::size_t tcp_timeout = 30;                   // SLUICE_TCP_TIMEOUT=<seconds>
-  std::size_t tcp_eager_limit = 65536;            // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>
-  std::size_t tcp_buffer = 262144;                // SLUICE_TCP_BUFFER=<bytes, with K or M>
-  std::size_t reg_bytes = std::size_t{1} << 30;   // SLUICE_REG_BYTES=<bytes, with K, M or G>
-  std::size_t reg_entries = 1024;                 // SLUICE_REG_ENTRIES=<number>
-  std::string verbs_device;                       // SLUICE_VERBS_DEVICE=<adapter, or adapter:port>; empty: chosen
-  std::string verbs_gid = "auto";                 // SLUICE_VERBS_GID=auto|<index>
-  std::size_t verbs_timeout = 4;                  // SLUICE_VERBS_TIMEOUT=<seconds>
-  bool verbs_ordered = true;                      // SLUICE_VERBS_ORDERED=0|1
-  std::size_t verbs_rings = 8;                    // SLUICE_VERBS_RINGS=<number of peers>
+  Rendezvous rendezvous = Rendezvous::automatic;   // SLUICE_RNDV: a name of the enumeration above
+  std::size_t copy_chunk = 0;                      // SLUICE_COPY_CHUNK=auto|<bytes, with K or M>; 0: auto
+  std::string calibration = "auto";                // SLUICE_CALIBRATION=auto|off|<file>
+  std::size_t hca_bytes = std::size_t{256} << 10;  // SLUICE_HCA_BYTES=<bytes, with K or M>
+  std::size_t hca_outstanding = 2;                 // SLUICE_HCA_OUTSTANDING=<number of reads>
+  std::size_t hca_load = 8;                        // SLUICE_HCA_LOAD=<number of transfers>
+  std::size_t rdrp_chunk = 131072;                 // SLUICE_RDRP_CHUNK=<bytes, with K or M>
+  std::size_t rdrp_outstanding = 4;                // SLUICE_RDRP_OUTSTANDING=<number of reads>
+  std::size_t rtr_wait = 200;                      // SLUICE_RTR_WAIT=<microseconds>
+  std::string tcp_interfaces;                    // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
+  std::size_t tcp_timeout = 30;                  // SLUICE_TCP_TIMEOUT=<seconds>
+  std::size_t tcp_eager_limit = 65536;           // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>
+  std::size_t tcp_buffer = 262144;               // SLUICE_TCP_BUFFER=<bytes, with K or M>
+  std::size_t reg_bytes = std::size_t{1} << 30;  // SLUICE_REG_BYTES=<bytes, with K, M or G>
+  std::size_t reg_entries = 1024;                // SLUICE_REG_ENTRIES=<number>
+  std::string verbs_device;                      // SLUICE_VERBS_DEVICE=<adapter, or adapter:port>; empty: chosen
+  std::string verbs_gid = "auto";                // SLUICE_VERBS_GID=auto|<index>
+  std::size_t verbs_timeout = 4;                 // SLUICE_VERBS_TIMEOUT=<seconds>
+  bool verbs_ordered = true;                     // SLUICE_VERBS_ORDERED=0|1
+  std::size_t verbs_rings = 8;                   // SLUICE_VERBS_RINGS=<number of peers>
   FrequentChoice frequent_sends = FrequentChoice::nonblocking;  // SLUICE_FREQUENT_SENDS=off|nonblocking|all
   std::size_t frequent_share = 25;                              // SLUICE_FREQUENT_SHARE=<percent>
   std::string trace;                                            // SLUICE_TRACE=<directory>; empty: no trace is written

@@ -68,6 +68,7 @@ struct Announcement {
   std::uint8_t flags = 0;
   std::uint64_t sender_request = 0;
   std::uint64_t sender_address = 0;
+  std::uint64_t registered_address = 0;
   std::uint32_t sender_key = 0;
   std::uint8_t last_byte = 0;
   std::span<const std::byte> first_bytes;
@@ -80,6 +81,7 @@ void accept_announcement(Engine::State& state, Request* receive, const Arrival& 
   receive->rts_flags = announced.flags;
   receive->remote_request = announced.sender_request;
   receive->remote_address = announced.sender_address;
+  receive->registered_address = announced.registered_address;
   receive->announced_key = announced.sender_key;
   receive->announced_last_byte = announced.last_byte;
   if (trace::on()) [[unlikely]] {
@@ -133,8 +135,8 @@ void Engine::State::consume(Request* receive, Message* message) {
     accept_eager(*this, receive, arrival, message->payload(), message->sender_request);
   } else {
     accept_announcement(*this, receive, arrival,
-                        {message->flags, message->sender_request, message->sender_address, message->sender_key,
-                         message->last_byte, message->payload()});
+                        {message->flags, message->sender_request, message->sender_address, message->registered_address,
+                         message->sender_key, message->last_byte, message->payload()});
   }
 }
 
@@ -175,7 +177,8 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     const std::uint32_t number = count_message(messages_in, from);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
       accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes, number},
-                          {header.flags, rts.sender_request, rts.sender_address, rts.sender_key, rts.last_byte, first_bytes});
+                          {header.flags, rts.sender_request, rts.sender_address, rts.registered_address, rts.sender_key,
+                           rts.last_byte, first_bytes});
       return;
     }
     auto message = std::make_unique<Message>();
@@ -187,6 +190,7 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     message->message_bytes = rts.message_bytes;
     message->sender_request = rts.sender_request;
     message->sender_address = rts.sender_address;
+    message->registered_address = rts.registered_address;
     message->sender_key = rts.sender_key;
     message->last_byte = rts.last_byte;
     message->number = number;

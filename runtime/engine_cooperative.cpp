@@ -15,6 +15,9 @@
 // Failures. The sender cannot write: it answers refuse(offset), the receiver closes the claims and fetches what lies between
 // there and its own chunks another way. The receiver cannot read: it stops claiming, waits for the sender to be done with all
 // others, and asks for the hole as a stream; its FIN is kept back until then.
+//
+// With an adapter (coop-hca, engine_offload.cpp) the receiver's part is two: chunks that it reads itself and chunks that it has
+// the adapter read. It is done when both are.
 
 #include <algorithm>
 
@@ -54,7 +57,9 @@ void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool takes
   clear.generation = receive.shared.generation;
   clear.chunk_bytes = receive.shared.chunk_bytes;
   receive.shared.own_part_done = !takes_part || receive.shared.chunks == 1;
-  if (!receive.shared.own_part_done) helping.push_back(&receive);
+  if (receive.shared.own_part_done) return;
+  receive.shared.offloads = may_offload(receive);
+  helping.push_back(&receive);
 }
 
 void Engine::State::join_chunks(Request& send, const ClearToSend& clear) {
@@ -102,12 +107,14 @@ void Engine::State::own_part_written(Request* send) {
 bool Engine::State::run_help(Lock& lock) {
   Request* receive = helping.pop_front();
   Request::Shared& shared = receive->shared;
+  if (shared.offloads) offload_chunks(*receive);
   const auto claim = ChunkClaims(transport->claims(receive->progress_slot)).claim_back(shared.generation, shared.chunks);
   if (!claim.claimed) {
     own_part_read(receive, claim.view.front);
     return true;
   }
-  if (shared.back++ == 0) {
+  ++shared.back;
+  if (shared.own++ == 0) {
     ++statistics.cooperative;
     ++statistics.copies;
   }
@@ -121,15 +128,15 @@ bool Engine::State::run_help(Lock& lock) {
   --busy_copies;
   if (arrived < bytes) {
     fall_back(*receive, Fallback::read_refused);
-    shared.has_hole = true;
-    shared.hole = begin + arrived;
+    shared.unreadable = true;
+    shared.add_hole(begin + arrived, begin + bytes);
   }
   if (shared.refused) {
     after_refusal(receive);
     return true;
   }
   const ChunkClaims::View view = ChunkClaims(transport->claims(receive->progress_slot)).view();
-  if (shared.has_hole || shared.peer_done || view.front + view.back >= shared.chunks) {
+  if (shared.has_hole() || shared.peer_done || view.front + view.back >= shared.chunks) {
     own_part_read(receive, view.front + view.back >= shared.chunks ? view.front : shared.chunks);
   } else {
     helping.push_back(receive);
@@ -137,11 +144,12 @@ bool Engine::State::run_help(Lock& lock) {
   return true;
 }
 
-/// `front`: chunks of the sender's; not 0 while it may still claim one.
+/// `front`: chunks of the sender's; not 0 while it may still claim one. What the adapter has still to bring ends the part later.
 void Engine::State::own_part_read(Request* receive, std::uint32_t front) {
+  if (receive->is_read_by_adapter()) return;
   Request::Shared& shared = receive->shared;
   shared.own_part_done = true;
-  const bool sends_fin = shared.back != 0 && !shared.has_hole;
+  const bool sends_fin = shared.back != 0 && !shared.has_hole();
   if (sends_fin) send_fin_of_chunks(*receive);
   if (shared.peer_done || front == 0) finish_shared(receive, sends_fin ? trace::with_last : 0);
 }
@@ -150,16 +158,16 @@ void Engine::State::own_part_read(Request* receive, std::uint32_t front) {
 void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
   Request::Shared& shared = receive->shared;
   ChunkClaims(transport->claims(receive->progress_slot)).close();
-  if (!shared.has_hole) {
+  if (!shared.has_hole()) {
     receive->offset = receive->limit;
     finish(receive, at_ns);
     return;
   }
   transport->close_progress_slot(receive->progress_slot);
   receive->progress_slot = Transport::no_slot;
-  receive->offset = shared.hole;
-  receive->stop = std::min(shared.chunk_at(shared.chunks - shared.back) + shared.chunk_bytes, receive->stop);
-  receive->way = Request::Way::stream;
+  receive->offset = shared.hole_begin;
+  receive->stop = shared.hole_end;
+  receive->way = shared.unreadable ? Request::Way::stream : Request::Way::undecided;
   begin_transfer(receive);
 }
 
@@ -198,14 +206,18 @@ void Engine::State::on_refuse(Request* receive, std::size_t offset) {
 }
 
 /// Without its progress slot the transfer is not a write any more; begin_transfer takes the next way, for what lies between the
-/// last chunk of the sender's and the first of this side's.
+/// last chunk of the sender's and the first of this side's. Not while the adapter brings some of these.
 void Engine::State::after_refusal(Request* receive) {
+  if (receive->is_read_by_adapter()) return;
   const Request::Shared& shared = receive->shared;
   ChunkClaims(transport->claims(receive->progress_slot)).close();
   transport->close_progress_slot(receive->progress_slot);
   receive->progress_slot = Transport::no_slot;
-  const std::uint32_t kept = shared.back - (shared.has_hole ? 1 : 0);  // the last chunk claimed is the one with the hole
-  if (kept != 0) receive->stop = shared.chunk_at(shared.chunks - kept);
+  if (shared.has_hole()) {
+    receive->stop = shared.hole_end;
+  } else if (shared.back != 0) {
+    receive->stop = shared.chunk_at(shared.chunks - shared.back);
+  }
   begin_transfer(receive);
 }
 
@@ -213,7 +225,8 @@ std::size_t Engine::State::missing_bytes(const Request& receive) const {
   const std::size_t begin = transport->progress(receive.progress_slot);
   const std::size_t end =
       receive.shared.back == 0 ? receive.stop : receive.shared.chunk_at(receive.shared.chunks - receive.shared.back);
-  return end > begin ? end - begin : 0;
+  const std::size_t coming = receive.is_read_by_adapter() ? receive.rdma->outstanding * receive.shared.chunk_bytes : 0;
+  return (end > begin ? end - begin : 0) + coming;
 }
 
 }  // namespace sluice

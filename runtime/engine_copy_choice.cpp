@@ -52,6 +52,8 @@ Engine::State::CopyChoice Engine::State::choose_copier(const Request& receive) c
       return {Copier::receiver, trace::Reason::asked_for};
     case Rendezvous::coop:
       return {Copier::both, trace::Reason::asked_for};
+    case Rendezvous::coop_hca:
+      return {Copier::both, trace::Reason::both_copy};
     case Rendezvous::coop_coll:
       return {copier_by_calls(call_of(receive.rts_flags), receive.call_waits && !receive.released), trace::Reason::calls};
     case Rendezvous::coop_load:

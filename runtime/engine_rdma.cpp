@@ -202,8 +202,10 @@ bool Engine::State::post_pieces(RdmaTransfer& transfer) {
     }
     piece->transfer = &transfer;
     piece->offset = transfer.posted;
+    piece->bytes = bytes;
     transfer.pieces.push_back(piece);
     ++transfer.outstanding;
+    transport->note_adapter_work(1);
     transfer.posted += bytes;
     moved = true;
   }
@@ -223,17 +225,15 @@ bool Engine::State::push_posting() {
 }
 
 void Engine::State::on_transferred(std::uint64_t token) {
-  auto* const piece = reinterpret_cast<RdmaPiece*>(token);
-  RdmaTransfer& transfer = *piece->transfer;
-  transfer.pieces.remove(piece);
-  --transfer.outstanding;
-  free_pieces.push_back(piece);
+  const RdmaPiece piece = give_back_piece(token);
+  RdmaTransfer& transfer = *piece.transfer;
   if (!transfer.request) {
     if (!transfer.pieces.empty()) return;
     std::erase_if(lingering, [&](const auto& kept) { return kept.get() == &transfer; });
     return;
   }
   Request& request = *transfer.request;
+  if (request.way == Request::Way::write) return on_offloaded(request, piece);
   if (!request.is_send()) request.offset = std::max(request.offset, transfer.complete_up_to());
   if (!transfer.pieces.empty()) note_progress(request);
   if (!transfer.all_posted()) {
@@ -241,6 +241,16 @@ void Engine::State::on_transferred(std::uint64_t token) {
   } else if (transfer.pieces.empty()) {
     transfer.protocol ? transfer.protocol->all_complete(*this, request) : on_gathered(request);
   }
+}
+
+/// It is over. What it was.
+RdmaPiece Engine::State::give_back_piece(std::uint64_t token) {
+  auto* const piece = reinterpret_cast<RdmaPiece*>(token);
+  piece->transfer->pieces.remove(piece);
+  --piece->transfer->outstanding;
+  transport->note_adapter_work(-1);
+  free_pieces.push_back(piece);
+  return *piece;
 }
 
 RdmaPiece* Engine::State::take_piece() {

@@ -191,6 +191,7 @@ void Engine::State::send_in_turn(Request* send) {
       send->offered = true;
       header.flags |= flag_block;
       address = send->data;
+      offer_to_adapter(*send, header, rts);
     } else if (!send->has_gaps() && (send->peer == self || !kernel_waits_for_pages())) {
       address = unguarded_address(send->data, send->bytes);
     }
@@ -232,7 +233,7 @@ void Engine::State::eager_sent(Request* send) {
 }
 
 std::size_t Engine::State::announce(const Request& send, MessageHeader header, const ReadyToSend& rts) {
-  const bool by_chunks = (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
+  const bool by_chunks = (header.flags & flag_rdma) != 0 && (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
   const bool brings_bytes = send.peer != self && (by_chunks || transport->streams_directly(send.peer)) &&
                             outgoing[static_cast<std::size_t>(send.peer)].empty();
   const std::size_t most = by_chunks ? std::min(send.bytes, config.rdrp_chunk) : send.bytes;

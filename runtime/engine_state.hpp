@@ -156,6 +156,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void look_at_sentinels(Request& receive);
   std::byte random_byte();
   RdmaPiece* take_piece();
+  RdmaPiece give_back_piece(std::uint64_t token);
 
   // --- receives announced to their senders (engine_announced.cpp, receiver_initiated.hpp) ----------------------------
   [[nodiscard]] bool may_announce(const Request& receive) const;
@@ -214,6 +215,14 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void own_part_written(Request* send);
   bool run_help(Lock& lock);
   void own_part_read(Request* receive, std::uint32_t front);
+  // ... and the adapter (engine_offload.cpp)
+  void offer_to_adapter(Request& send, MessageHeader& header, ReadyToSend& rts);
+  [[nodiscard]] bool may_offload(Request& receive);
+  void offload_chunks(Request& receive);
+  bool offload_chunk(Request& receive);
+  void on_offloaded(Request& receive, const RdmaPiece& piece);
+  void on_transfer_failed(std::uint64_t token) override;
+  void go_on_after_offload(Request& receive);
   void finish_shared(Request* receive, std::uint64_t at_ns = 0);
   void on_fin(Request* request, std::uint8_t flags);
   void on_refuse(Request* receive, std::size_t offset);

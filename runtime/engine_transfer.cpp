@@ -1,7 +1,8 @@
 // Large messages. The receiver chooses the way when it matches the announcement (rts):
 //
 //   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
-//           (coop)  the same, and the receiver reads chunks from the end meanwhile (engine_cooperative.cpp)
+//           (coop)  the same, and the receiver reads chunks from the end meanwhile (engine_cooperative.cpp), and has the adapter
+//                   read some (coop-hca, engine_offload.cpp)
 //   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
 //   rdma            between processes that an adapter joins: rdma_protocol.hpp
 //   stream          rts → ;  ← cts ;  data → … ; the receiver counts
@@ -138,9 +139,12 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   if (receive->way == Way::stream) {
     note_choice(*receive, trace::Protocol::stream, trace::Reason::only_way, trace::with_last);
   } else {
-    const bool alone = receive->shared.own_part_done;
-    note_choice(*receive, alone ? trace::Protocol::rput : trace::Protocol::coop,
+    using trace::Protocol;
+    const Request::Shared& shared = receive->shared;
+    const bool alone = shared.own_part_done;
+    note_choice(*receive, alone ? Protocol::rput : (shared.offloads ? Protocol::coop_hca : Protocol::coop),
                 alone && choice.copier == Copier::both ? trace::Reason::sender_copies : choice.reason, trace::with_last);
+    if (shared.offloads) offload_chunks(*receive);
   }
 }
 

@@ -29,11 +29,12 @@ class Message {
   MessageKind kind{};
   std::uint8_t flags = 0;
   std::size_t message_bytes = 0;
-  std::uint64_t sender_request = 0;  // rts, synchronous eager
-  std::uint64_t sender_address = 0;  // rts
-  std::uint32_t sender_key = 0;      // rts
-  std::uint8_t last_byte = 0;        // rts
-  std::uint32_t number = 0;          // in the trace
+  std::uint64_t sender_request = 0;      // rts, synchronous eager
+  std::uint64_t sender_address = 0;      // rts
+  std::uint64_t registered_address = 0;  // rts
+  std::uint32_t sender_key = 0;          // rts
+  std::uint8_t last_byte = 0;            // rts
+  std::uint32_t number = 0;              // in the trace
   ListLink<Message> source_link;
   ListLink<Message> arrival_link;
 

@@ -54,7 +54,8 @@ inline constexpr std::uint8_t flag_block = 16;
 
 /// rts: the message is one contiguous range in the sender's memory, which can store it in the receiver's by RDMA writes.
 inline constexpr std::uint8_t flag_rdma = 32;
-/// rts, with flag_rdma: that range is registered, at sender_address and with sender_key, for RDMA reads.
+/// rts: that range is registered with sender_key for RDMA reads. With flag_rdma at sender_address; with flag_block, for the
+/// adapter beside the processors (COOP-hca), at registered_address.
 inline constexpr std::uint8_t flag_registered = 64;
 
 /// rts: the send is buffered: its call returned when the message had been copied, and nobody will wait for it.
@@ -63,12 +64,13 @@ inline constexpr std::uint8_t flag_buffered = 128;
 struct ReadyToSend {
   std::uint64_t message_bytes = 0;
   std::uint64_t sender_request = 0;
-  std::uint64_t sender_address = 0;  // valid with flag_contiguous or flag_registered
+  std::uint64_t sender_address = 0;  // valid with flag_contiguous, or flag_rdma and flag_registered
   std::uint32_t sender_key = 0;      // valid with flag_registered
-  std::uint8_t last_byte = 0;        // of the message; valid with flag_registered
+  std::uint8_t last_byte = 0;        // of the message; valid with flag_rdma and flag_registered
   std::uint8_t unused[3] = {};
+  std::uint64_t registered_address = 0;  // valid with flag_block and flag_registered
 };
-static_assert(sizeof(ReadyToSend) == 32);
+static_assert(sizeof(ReadyToSend) == 40);
 
 enum class Delivery : std::uint32_t {
   write,       // the sender stores into the receiver's memory file

@@ -54,6 +54,10 @@ class Rdma {
     return false;
   }
 
+  /// Of `Transport::loopback`: a read posted now would be taken. False: the queue is full, or there is no connection yet, which
+  /// is then made; nobody is told when that is done.
+  [[nodiscard]] virtual bool may_read(Peer /*peer*/) { return true; }
+
   /// The last byte of a transfer is placed last, so that whoever sees it has everything (SLUICE_VERBS_ORDERED).
   [[nodiscard]] virtual bool places_in_order() const = 0;
   /// Largest transfer that one call may post.

@@ -28,6 +28,7 @@ inline constexpr std::size_t unlimited_pieces = ~std::size_t{0};
 struct RdmaPiece {
   RdmaTransfer* transfer = nullptr;
   std::size_t offset = 0;  // of its first byte in the message
+  std::size_t bytes = 0;
   ListLink<RdmaPiece> link;
 };
 

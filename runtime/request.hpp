@@ -4,6 +4,7 @@
 // with acquire) and what a copy in progress needs (see `copying`).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -74,6 +75,7 @@ class Request {
   std::uint8_t rts_flags = 0;
   std::uint8_t announced_last_byte = 0;  // receive: with flag_registered
   std::uint32_t announced_key = 0;       // likewise
+  std::uint64_t registered_address = 0;  // receive: with flag_registered and flag_block
   std::unique_ptr<RdmaTransfer> rdma;    // memory is registered for it; moves once way is rdma or the receive is announced
 
   /// putnr and put (receiver_initiated.hpp).
@@ -93,14 +95,22 @@ class Request {
     std::uint32_t chunk_bytes = 0;
     std::uint32_t chunks = 0;
     std::uint32_t back = 0;      // receive: chunks that this side has claimed
+    std::uint32_t own = 0;       // receive: of these, for itself, not for the adapter
     std::size_t start = 0;       // of the first chunk
     bool own_part_done = false;  // this side has nothing to copy (any more)
     bool peer_done = false;      // the other side's FIN is there
     bool refused = false;        // receive: the sender cannot write (any more)
-    std::size_t hole = 0;        // receive: bytes from here to the end of its chunk could not be read
-    bool has_hole = false;
+    bool offloads = false;       // receive: the adapter takes part
+    bool unreadable = false;     // receive: this process could not read (any more)
+    std::size_t hole_begin = 0;  // receive: of this side's chunks, some bytes between these two are missing
+    std::size_t hole_end = 0;
 
     [[nodiscard]] std::size_t chunk_at(std::uint32_t chunk) const { return start + std::size_t{chunk} * chunk_bytes; }
+    [[nodiscard]] bool has_hole() const { return hole_end != 0; }
+    void add_hole(std::size_t begin, std::size_t end) {
+      hole_begin = has_hole() ? std::min(hole_begin, begin) : begin;
+      hole_end = std::max(hole_end, end);
+    }
   } shared;
 
   CallSite site;
@@ -122,6 +132,8 @@ class Request {
   [[nodiscard]] bool may_return() const { return released || aside != 0 || complete.load(std::memory_order_relaxed); }
   [[nodiscard]] bool is_send() const { return kind == Kind::send; }
   [[nodiscard]] std::byte* source() const { return alias ? alias : data; }
+  /// receive: the adapter has chunks of a `write` delivery under way.
+  [[nodiscard]] bool is_read_by_adapter() const { return rdma && rdma->outstanding != 0; }
   [[nodiscard]] bool has_gaps() const { return layout_buffer.layout != nullptr; }
   /// All memory that the operation may touch, gaps included.
   [[nodiscard]] ByteRange range() const { return has_gaps() ? layout_buffer.span() : ByteRange::of(data, bytes); }

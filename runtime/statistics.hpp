@@ -41,6 +41,10 @@ struct EngineStatistics {
   std::uint64_t bytes_received = 0;
   std::uint64_t written = 0;                           // receives by single copy of the sender
   std::uint64_t cooperative = 0;                       // of these, with chunks read by the receiver
+  std::uint64_t offloaded = 0;                         // receives of which the adapter read chunks (coop-hca)
+  std::uint64_t bytes_offloaded = 0;                   // by it
+  std::uint64_t adapter_busy = 0;                      // receives that left it alone, as it had enough to do
+  std::uint64_t offloads_failed = 0;                   // chunks that it could not read
   std::uint64_t read = 0;                              // receives by single copy of the receiver
   std::uint64_t copies = 0;                            // large messages that this process copied, all or a part of them
   std::uint64_t bytes_copied = 0;                      // of them

@@ -48,7 +48,7 @@ enum class Kind : std::uint16_t {
 enum class CallClass : std::uint16_t { carried, host };
 enum class WaitEnd : std::uint16_t { complete, released, aside, incomplete };  // incomplete: of a wait for any of several
 /// How a message's data travels.
-enum class Protocol : std::uint16_t { eager, rput, rget, coop, stream, getcqe, get, rdrp, putnr, put };
+enum class Protocol : std::uint16_t { eager, rput, rget, coop, stream, getcqe, get, rdrp, putnr, put, coop_hca };
 /// Why that way.
 enum class Reason : std::uint16_t {
   none,
@@ -127,6 +127,7 @@ inline constexpr std::array words{
     Word{"protocol", 7, "rdrp"},
     Word{"protocol", 8, "putnr"},
     Word{"protocol", 9, "put"},
+    Word{"protocol", 10, "coop-hca"},
     Word{"reason", 0, "none"},
     Word{"reason", 1, "asked for"},
     Word{"reason", 2, "small"},

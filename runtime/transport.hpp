@@ -40,6 +40,9 @@ class MessageSink {
   virtual void on_placed(Peer /*from*/, const MessageHeader& /*header*/, std::size_t /*bytes*/) {}
   /// The RDMA write or read that was posted with this token is complete.
   virtual void on_transferred(std::uint64_t /*token*/) {}
+  /// A read that was posted by `loopback` will not be completed: nothing of it is being placed any more, and what is there of it
+  /// is not known.
+  virtual void on_transfer_failed(std::uint64_t /*token*/) {}
   /// A peer that asked for room (a failed reserve) can try again.
   virtual void on_room(Peer peer) = 0;
 
@@ -104,6 +107,10 @@ class Transport {
   /// Direct access to the peer's memory; nullptr when there is none.
   [[nodiscard]] virtual Rdma* rdma(Peer /*peer*/) { return nullptr; }
 
+  /// The adapter beside the processors, for parts of messages that memory shared with this peer carries (COOP-hca). nullptr where
+  /// there is none, or it has failed for this peer. Of its transfers only reads may be posted, when `may_read` says so.
+  [[nodiscard]] virtual Rdma* loopback(Peer /*peer*/) { return nullptr; }
+
   /// Progress words: the receiver owns a slot, the sender of a `write` delivery reports the prefix that has arrived.
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
   virtual std::uint32_t open_progress_slot() = 0;  // no_slot when all are in use
@@ -122,6 +129,10 @@ class Transport {
   virtual void expect_copy(Peer /*by*/, std::int64_t /*bytes*/) {}
   /// So many bytes were copied by this process.
   virtual void copied(std::size_t /*bytes*/) {}
+  /// Transfers of large messages that the adapters of this node's processes have under way, as they stand now; a hint.
+  [[nodiscard]] virtual std::size_t adapter_work() const { return 0; }
+  /// So many more (fewer, if negative) are this process's own.
+  virtual void note_adapter_work(int /*transfers*/) {}
   /// A thread of the peer is in a call, or has been woken, so that what is sent to it is seen at once. A hint.
   [[nodiscard]] virtual bool is_attentive(Peer /*peer*/) const { return false; }
 

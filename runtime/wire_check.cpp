@@ -36,8 +36,11 @@ const char* matching_fault(const Context& context, Peer from, const MessageHeade
 
 const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts) {
   if ((flags & flag_registered) == 0) return nullptr;
-  if ((flags & flag_rdma) == 0 || (flags & flag_contiguous) != 0) return "says two things of where its data is";
-  return wraps(rts.sender_address, rts.message_bytes) ? "announces memory that no address space has" : nullptr;
+  constexpr std::uint8_t where = flag_rdma | flag_contiguous | flag_block;
+  const bool beside_copies = (flags & where) == (flag_contiguous | flag_block);
+  if (!beside_copies && (flags & where) != flag_rdma) return "says two things of where its data is";
+  const std::uint64_t address = beside_copies ? rts.registered_address : rts.sender_address;
+  return wraps(address, rts.message_bytes) ? "announces memory that no address space has" : nullptr;
 }
 
 const char* ready_fault(const ReadyToReceive& ready, const PeerMatching& to) {

@@ -6,10 +6,9 @@
 //   finalized    set before the process closes its sockets on purpose
 //   contacts     one bit per sender, set with its first message, so that the owner polls only rings that were ever used
 //   slots        progress word and chunk claims, one line each; the owner gives them out, a sender writes them
-//   copied       how many bytes the owner has copied
-//   loads        one word per process: how many bytes of copies that process expects of the owner
-//   controls     RingControl per sender
-//   buffers      ring buffer per sender; pages come into being when used
+//   copied       how many bytes the owner has copied, and beside it how many transfers of large messages its adapter has under
+//   way loads        one word per process: how many bytes of copies that process expects of the owner controls     RingControl
+//   per sender buffers      ring buffer per sender; pages come into being when used
 //
 // docs/shmem.md lists writer, reader and ordering of every word.
 #pragma once
@@ -82,6 +81,8 @@ class Inbox {
   /// In the line of the progress word.
   [[nodiscard]] std::atomic<std::uint64_t>& claims(std::uint32_t slot) const { return (&this->slot(slot))[1]; }
   [[nodiscard]] std::atomic<std::uint64_t>& copied() const { return *at<std::atomic<std::uint64_t>>(layout_.loads_at_); }
+  /// In the line of `copied`.
+  [[nodiscard]] std::atomic<std::uint64_t>& adapter_work() const { return (&copied())[1]; }
   /// By who expects the copies. Together in few lines, as they are read together.
   [[nodiscard]] std::atomic<std::uint64_t>& load(std::size_t expecting) const {
     return at<std::atomic<std::uint64_t>>(layout_.loads_at_ + cache_line)[expecting];

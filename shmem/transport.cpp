@@ -264,6 +264,19 @@ void ShmemTransport::copied(std::size_t bytes) {
   inbox_.copied().store(copied_, std::memory_order_relaxed);
 }
 
+std::size_t ShmemTransport::adapter_work() const {
+  std::uint64_t transfers = adapter_work_;
+  for (std::size_t local = 0; local < links_.size(); local++) {
+    if (local != self_) transfers += links_[local]->inbox.adapter_work().load(std::memory_order_relaxed);
+  }
+  return transfers;
+}
+
+void ShmemTransport::note_adapter_work(int transfers) {
+  adapter_work_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(transfers));
+  inbox_.adapter_work().store(adapter_work_, std::memory_order_relaxed);
+}
+
 bool ShmemTransport::is_attentive(Peer peer) const {
   const Attention level = inbox_of(peer).attention().load(std::memory_order_relaxed);
   return level == Attention::none || level == Attention::sleeper;
@@ -308,10 +321,11 @@ bool ShmemTransport::take_helper_events(int limit_ms) {
 }
 
 /// Something happened on a peer's socket, on which nothing is ever sent after the introduction: the peer has closed it. What it
-/// expected of this process is void.
+/// expected of this process is void, and its adapter has nothing under way. (Others on the node write the same.)
 void ShmemTransport::hear(const Link& from) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, from.socket.get(), nullptr);
   inbox_.load(local_of_[static_cast<std::size_t>(from.peer)]).store(0, std::memory_order_relaxed);
+  from.inbox.adapter_work().store(0, std::memory_order_relaxed);
   if (from.inbox.finalized().load(std::memory_order_acquire) != 0) return;
   Peer none{-1};
   vanished_.compare_exchange_strong(none, from.peer, std::memory_order_release, std::memory_order_relaxed);

@@ -60,6 +60,8 @@ class ShmemTransport final : public Transport {
   std::atomic<std::uint64_t>* claims_at(Peer peer, std::uint32_t slot) override;
 
   [[nodiscard]] CopyLoad copy_load(Peer peer) const override;
+  [[nodiscard]] std::size_t adapter_work() const override;
+  void note_adapter_work(int transfers) override;
   void expect_copy(Peer by, std::int64_t bytes) override;
   void copied(std::size_t bytes) override;
   [[nodiscard]] bool is_attentive(Peer peer) const override;
@@ -112,6 +114,7 @@ class ShmemTransport final : public Transport {
   std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;
   std::uint64_t copied_ = 0;
+  std::uint64_t adapter_work_ = 0;
   std::atomic<int> sleepers_{0};  // threads inside `sleep`
   std::atomic<Peer> vanished_{Peer{-1}};
   Descriptor helper_bell_;

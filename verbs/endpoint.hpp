@@ -12,6 +12,11 @@
 // Nothing is sent before the peer's ready, so what is sent meets a queue pair that can take it. What a peer sends may arrive
 // while its ready still lies in the socket, and is taken.
 //
+// A peer that shared memory reaches (`is_near`) has a connection for reads beside that (COOP-hca): no message is ever sent on it,
+// so it has no receive buffers and no ring. It begins with the first wish to read. When it has failed nothing is vanished: the
+// queue pair is ended, so that its adapter touches no memory any more, whoever had reads under way is told, and shared memory
+// goes on.
+//
 // The socket stays: nothing but a goodbye is said on it any more, but its end tells at once that the peer has gone, which the
 // adapter only finds out when it has something to send.
 #pragma once
@@ -35,13 +40,14 @@ struct VerbsEndpoint {
   /// What somebody was refused and has to be told of: on_room.
   enum Want : std::uint8_t { nothing = 0, message_room = 1, write_room = 2, read_room = 4 };
 
-  explicit VerbsEndpoint(Peer number) : peer(number) {}
+  VerbsEndpoint(Peer number, bool near) : peer(number), is_near(near) {}
 
   [[nodiscard]] bool may_send() const { return state == State::open && credits.may_send() && sends.has_room(); }
   [[nodiscard]] bool may_write() const { return state == State::open && sends.has_room(); }
   [[nodiscard]] bool may_read() const { return may_write() && reads < queue_pair->most_reads(); }
 
   const Peer peer;
+  const bool is_near;
   State state = State::none;
   std::optional<QueuePair> queue_pair;
   SendQueue sends;

@@ -22,8 +22,8 @@ class VerbsQueues {
   static constexpr std::uint32_t send_slots = 64;
   static_assert(Credits::buffers(window) + eager_ring::slots < eager_ring::most_under_way);
 
-  /// For connections with up to `peers` others.
-  VerbsQueues(VerbsDevice device, std::size_t peers);
+  /// For connections with up to `peers` others, and with `near_peers` more for reads alone.
+  VerbsQueues(VerbsDevice device, std::size_t peers, std::size_t near_peers = 0);
   VerbsQueues(const VerbsQueues&) = delete;
   VerbsQueues& operator=(const VerbsQueues&) = delete;
 

@@ -79,6 +79,13 @@ class SendQueue {
     for (; completed_ < end; ++completed_) told(records_[completed_ % depth]);
   }
 
+  /// The queue pair is gone: none of its requests will be completed any more. Tells of each.
+  template <class Told>
+  void abandon(Told&& told) {
+    chained_ = 0;
+    while (completed_ < posted_) told(records_[completed_++ % depth]);
+  }
+
  private:
   static constexpr std::uint32_t signal_interval = 16;
   static constexpr std::uint32_t slot_interval = 4;

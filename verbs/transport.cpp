@@ -178,7 +178,7 @@ bool VerbsTransport::fetch() const {
 }
 
 bool VerbsTransport::pending() const {
-  if (rings_pending() || fetch()) return true;
+  if (rings_pending() || fetch() || !failed_.empty()) return true;
   for (const Endpoint* endpoint : waiting_) {
     if (has_room(*endpoint)) return true;
   }
@@ -196,6 +196,7 @@ int VerbsTransport::poll(MessageSink& sink) {
     }
     post_receives();
   }
+  if (!failed_.empty()) moved += end_failed_reads(sink);
   if (!waiting_.empty()) moved += tell_room(sink);
   if (!to_grant_.empty()) grant();
   for (Endpoint* endpoint : to_flush_) flush(*endpoint);

@@ -72,6 +72,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
     std::vector<VerbsAddress> addresses;
     std::vector<TcpEndpoint> endpoints;
     std::vector<bool> on_this_host;
+    std::vector<bool> is_near = {};  // shared memory reaches it, and only reads go this way; empty: none
   };
 
   VerbsTransport(const Options& options, std::unique_ptr<VerbsQueues> queues, Listener listener, Job job);
@@ -97,6 +98,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   [[nodiscard]] bool pending() const override;
 
   [[nodiscard]] Rdma* rdma(Peer) override { return this; }
+  [[nodiscard]] Rdma* loopback(Peer peer) override;
   using RemoteTransport::read;
   using RemoteTransport::write;
   bool register_memory(ByteRange bytes, Registration& registration) override;
@@ -106,6 +108,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) override;
   bool send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
                      std::uint64_t token) override;
+  [[nodiscard]] bool may_read(Peer peer) override;
   [[nodiscard]] bool places_in_order() const override { return options_.places_in_order; }
   [[nodiscard]] std::size_t largest_transfer() const override;
 
@@ -173,6 +176,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   void lose(Endpoint& endpoint, const std::string& cause);
   void lose_queue_pair(Endpoint& endpoint, const std::string& cause);
   void vanish(Peer peer, const std::string& cause);
+  int end_failed_reads(MessageSink& sink);
   void note_deadline();
 
   const Options options_;
@@ -188,6 +192,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   std::vector<Endpoint*> consumed_;  // one entry for each message whose buffer is not posted again yet
   std::vector<Endpoint*> to_grant_;  // with credits to tell
   std::vector<Endpoint*> ringed_;    // with a ring in this process
+  std::vector<Endpoint*> failed_;    // near ones, whose reads under way are not ended yet
   std::vector<std::unique_ptr<VerbsMemory>> ring_memory_;
   std::size_t most_rings_;
   std::size_t connections_ = 0;

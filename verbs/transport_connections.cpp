@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "runtime/clock.hpp"
 #include "tcp/supervision.hpp"
@@ -48,7 +49,10 @@ VerbsTransport::~VerbsTransport() = default;
 
 VerbsTransport::Endpoint& VerbsTransport::endpoint(Peer peer) {
   auto& slot = endpoints_[static_cast<std::size_t>(peer)];
-  if (!slot) slot = std::make_unique<Endpoint>(peer);
+  if (!slot) {
+    const auto index = static_cast<std::size_t>(peer);
+    slot = std::make_unique<Endpoint>(peer, index < job_.is_near.size() && job_.is_near[index]);
+  }
   return *slot;
 }
 
@@ -64,7 +68,7 @@ const QueuePair* VerbsTransport::queue_pair(Peer peer) const {
 
 RemoteMemory VerbsTransport::ring_of(Peer peer) const {
   const auto& found = endpoints_[static_cast<std::size_t>(peer)];
-  if (!found || found->state != Endpoint::State::open || found->words->theirs.open == 0) return {};
+  if (!found || found->state != Endpoint::State::open || !found->words || found->words->theirs.open == 0) return {};
   return {found->words->theirs.address, found->words->theirs.key};
 }
 
@@ -89,8 +93,10 @@ void VerbsTransport::greet(Peer peer, Descriptor socket) {
     met.queue_pair.emplace(*queues_);
     by_queue_pair_.emplace(met.queue_pair->number(), &met);
     met.sends.open(met.queue_pair->get(), queues_->slots());
-    met.words = &queues_->ring_words(connections_++);
-    queues_->buffers().grow();
+    if (!met.is_near) {
+      met.words = &queues_->ring_words(connections_++);
+      queues_->buffers().grow();
+    }
   } catch (const std::exception& error) {
     return lose(met, std::string("this process cannot connect to it: ") + error.what());
   }
@@ -104,7 +110,7 @@ void VerbsTransport::say(Endpoint& endpoint, Greeting::Step step) {
                     .packet_number = endpoint.queue_pair->packet_number(),
                     .window = VerbsQueues::window,
                     .buffer_bytes = verbs_slot::bytes};
-  if (most_rings_ != 0) {
+  if (most_rings_ != 0 && endpoint.words) {
     greeting.ring_words = queues_->ring_words_memory().remote(endpoint.words);
     greeting.ring_slots = eager_ring::slots;
   }
@@ -143,7 +149,7 @@ void VerbsTransport::on_greeting(Endpoint& endpoint, const Greeting& greeting) {
     }
     endpoint.credits = Credits(greeting.window, VerbsQueues::window);
     // Rings only where both sides have them: who writes into one must see at once when it is closed.
-    if (most_rings_ != 0 && greeting.ring_slots != 0) {
+    if (most_rings_ != 0 && endpoint.words && greeting.ring_slots != 0) {
       endpoint.peer_words = greeting.ring_words;
       endpoint.to_ring = RingSender(*endpoint.words, greeting.ring_slots);
       endpoint.ring_credits = Credits(greeting.ring_slots, eager_ring::slots);
@@ -210,12 +216,33 @@ void VerbsTransport::lose(Endpoint& endpoint, const std::string& cause) {
   if (endpoint.state == Endpoint::State::failed) return;
   endpoint.state = Endpoint::State::failed;
   endpoint.socket.reset();  // and thereby leaves the epoll set
+  if (endpoint.is_near) {
+    if (endpoint.queue_pair) failed_.push_back(&endpoint);
+    wake_helper();
+    return;
+  }
   if (!endpoint.heard_goodbye) return vanish(endpoint.peer, cause);
   if (static_cast<int>(parted_) >= 0) return;
   parted_ = endpoint.peer;
   parted_deadline_ = now_ns() + options_.introduction_seconds * second_ns;
   note_deadline();
   wake_helper();
+}
+
+/// Of near peers, whose connections have failed. Without a queue pair the adapter uses no memory for it any more; not in `lose`,
+/// which may be called while completions of that queue pair are handled, and where nobody can be told.
+int VerbsTransport::end_failed_reads(MessageSink& sink) {
+  int told = 0;
+  for (Endpoint* endpoint : std::exchange(failed_, {})) {
+    by_queue_pair_.erase(endpoint->queue_pair->number());
+    endpoint->queue_pair.reset();
+    endpoint->sends.abandon([&](const SendQueue::Done& done) {
+      if (done.token == 0) return;
+      sink.on_transfer_failed(done.token);
+      ++told;
+    });
+  }
+  return told;
 }
 
 void VerbsTransport::vanish(Peer peer, const std::string& cause) {

@@ -48,6 +48,18 @@ SendQueue::Request transfer(ibv_wr_opcode operation, std::span<const std::byte> 
 
 }  // namespace
 
+Rdma* VerbsTransport::loopback(Peer peer) {
+  const auto index = static_cast<std::size_t>(peer);
+  if (index >= job_.is_near.size() || !job_.is_near[index] || peer == options_.self) return nullptr;
+  return endpoint(peer).state == Endpoint::State::failed ? nullptr : this;
+}
+
+bool VerbsTransport::may_read(Peer peer) {
+  Endpoint& target = endpoint(peer);
+  if (target.state == Endpoint::State::none) call(target);
+  return target.may_read();
+}
+
 bool VerbsTransport::write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
                            std::uint64_t token) {
   Endpoint& target = endpoint(peer);

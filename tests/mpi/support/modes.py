@@ -36,6 +36,9 @@ for _protocol in RDMA_PROTOCOLS:
     _forced = {"SLUICE_RNDV": _protocol, **({"SLUICE_RTR_WAIT": "20000"} if _protocol.startswith("put") else {})}
     GUEST_MODES[f"verbs-{_protocol}"] = _over_verbs(**_forced)
     GUEST_MODES[f"verbs-{_protocol}-off"] = _over_verbs(**_forced, SLUICE_RELEASE="off")
+# The adapter beside shared memory; of shorter messages than usual, so that more programs have it take part.
+GUEST_MODES |= {"coop-hca": _over_verbs("shmem,verbs", SLUICE_RNDV="coop-hca", SLUICE_HCA_BYTES="64K"),
+                "coop-hca-off": _over_verbs("shmem,verbs", SLUICE_RNDV="coop-hca", SLUICE_HCA_BYTES="64K", SLUICE_RELEASE="off")}
 # Between two guests, with several ranks on one of them.
 MIXED_MODES = {"verbs-shmem": _over_verbs("shmem,verbs")}
 GUEST_MODES |= MIXED_MODES

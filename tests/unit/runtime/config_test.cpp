@@ -47,7 +47,7 @@ TEST(config, every_variable_is_read) {
        "SLUICE_TCP_TIMEOUT=7",      "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M",  "SLUICE_REG_BYTES=2M",
        "SLUICE_REG_ENTRIES=8",      "SLUICE_RDRP_CHUNK=8K",      "SLUICE_COPY_CHUNK=12K", "SLUICE_CALIBRATION=off",
        "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_RTR_WAIT=70",        "SLUICE_VERBOSE=3",      "SLUICE_SUMMARY=1",
-       "SLUICE_SEND_RELEASE=1"});
+       "SLUICE_SEND_RELEASE=1",     "SLUICE_HCA_BYTES=1M",       "SLUICE_HCA_LOAD=5",     "SLUICE_HCA_OUTSTANDING=3"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -66,6 +66,9 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.calibration, "off");
   EXPECT_EQ(parsed.config.rdrp_outstanding, 9U);
   EXPECT_EQ(parsed.config.rtr_wait, 70U);
+  EXPECT_EQ(parsed.config.hca_bytes, 1048576U);
+  EXPECT_EQ(parsed.config.hca_load, 5U);
+  EXPECT_EQ(parsed.config.hca_outstanding, 3U);
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
   EXPECT_EQ(parsed.config.rendezvous, Rendezvous::coop);
   EXPECT_EQ(parsed.config.verbose, 3);
@@ -100,7 +103,8 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
       {"SLUICE_SEND_RELEASE", {"0", "1"}},
       {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
       {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
-      {"SLUICE_RNDV", {"auto", "rput", "rget", "coop", "coop-coll", "coop-load", "getcqe", "get", "rdrp", "putnr", "put"}},
+      {"SLUICE_RNDV",
+       {"auto", "rput", "rget", "coop", "coop-coll", "coop-load", "coop-hca", "getcqe", "get", "rdrp", "putnr", "put"}},
       {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
       {"SLUICE_SUMMARY", {"0", "1"}}};
   for (const auto& [name, words] : choices) {

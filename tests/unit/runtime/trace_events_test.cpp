@@ -37,7 +37,7 @@ Config patient(Rendezvous protocol) {
 }
 
 TEST(trace_events, message_of_every_protocol_is_told_from_beginning_to_end) {
-  const Lines announces{"post_send 20000", "message_out rts 32", "message_in fin 0", "complete success 20000"};
+  const Lines announces{"post_send 20000", "message_out rts 40", "message_in fin 0", "complete success 20000"};
   const Lines announced{"post_send 20000", "message_in rtr 40", "message_out put 20000", "complete success 20000"};
   const auto reads = [](const std::string& protocol) {
     return Lines{"post_receive 20000", "match rendezvous 20000", "protocol " + protocol + " 20000", "message_out fin 0",
@@ -49,7 +49,7 @@ TEST(trace_events, message_of_every_protocol_is_told_from_beginning_to_end) {
   };
   const std::map<Rendezvous, std::pair<Lines, Lines>> expected = {
       {Rendezvous::rput,
-       {{"post_send 20000", "message_out rts 32", "message_in cts 56", "message_out fin 0", "complete success 20000"},
+       {{"post_send 20000", "message_out rts 40", "message_in cts 56", "message_out fin 0", "complete success 20000"},
         {"post_receive 20000", "match rendezvous 20000", "protocol rput 20000", "message_out cts 56", "message_in fin 0",
          "complete success 20000"}}},
       {Rendezvous::getcqe, {announces, reads("getcqe")}},
@@ -57,7 +57,7 @@ TEST(trace_events, message_of_every_protocol_is_told_from_beginning_to_end) {
       // The announcement brings what fits behind it into a message of the adapter's.
       {Rendezvous::rdrp,
        {{"post_send 20000", "message_out rts 4096", "message_in fin 0", "complete success 20000"},
-        {"post_receive 20000", "match rendezvous 20000", "protocol rdrp 15936", "message_out fin 0", "complete success 20000"}}},
+        {"post_receive 20000", "match rendezvous 20000", "protocol rdrp 15944", "message_out fin 0", "complete success 20000"}}},
       {Rendezvous::putnr, {announced, announces_itself("putnr")}},
       {Rendezvous::put, {announced, announces_itself("put")}},
   };

@@ -176,6 +176,15 @@ TEST_F(WireCheck, an_announcement_says_one_thing_of_where_its_data_is) {
   EXPECT_EQ(announcement_fault(flag_rdma, rts), nullptr);
   EXPECT_NE(announcement_fault(flag_registered, rts), nullptr);
   EXPECT_NE(announcement_fault(flag_rdma | flag_registered | flag_contiguous, rts), nullptr);
+  EXPECT_NE(announcement_fault(flag_contiguous | flag_registered, rts), nullptr);
+}
+
+TEST_F(WireCheck, an_adapter_reads_beside_copies_of_a_block_only) {
+  ReadyToSend rts{.message_bytes = 4096, .sender_address = 4096, .registered_address = 8192};
+  EXPECT_EQ(announcement_fault(flag_contiguous | flag_block | flag_registered, rts), nullptr);
+  EXPECT_NE(announcement_fault(flag_contiguous | flag_block | flag_registered | flag_rdma, rts), nullptr);
+  rts.registered_address = ~std::uint64_t{0} - 4094;
+  EXPECT_NE(announcement_fault(flag_contiguous | flag_block | flag_registered, rts), nullptr);
 }
 
 TEST_F(WireCheck, memory_of_a_peer_lies_in_one_address_space) {

@@ -98,6 +98,15 @@ TEST(ShmemTransport, ASlotThatIsOpenedAgainStartsAtZero) {
   EXPECT_EQ(node[1].progress(slot), 0u);
 }
 
+TEST(ShmemTransport, everybody_sees_what_all_adapters_of_the_node_have_under_way) {
+  ShmemNode node(3);
+  node[0].note_adapter_work(2);
+  node[2].note_adapter_work(5);
+  for (std::size_t process = 0; process < 3; process++) EXPECT_EQ(node[process].adapter_work(), 7u);
+  node[2].note_adapter_work(-5);
+  for (std::size_t process = 0; process < 3; process++) EXPECT_EQ(node[process].adapter_work(), 2u);
+}
+
 TEST(ShmemTransport, everybody_sees_what_all_expect_of_a_process) {
   ShmemNode node(3);
   node[0].expect_copy(Peer{1}, 1000);

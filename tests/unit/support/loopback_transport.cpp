@@ -45,6 +45,7 @@ struct Station {
   std::vector<bool> slot_in_use;
   std::vector<std::atomic<std::uint64_t>> expected;  // bytes of copies, by who expects them
   std::atomic<std::uint64_t> copied{0};
+  std::atomic<int> adapter_work{0};
 
   std::atomic<std::size_t> written{0};
   std::atomic<std::size_t> read{0};
@@ -84,12 +85,13 @@ struct LoopbackNetwork::Shared {
   std::mutex queues;
   std::vector<Station> stations;
   std::atomic<Peer> vanished{Peer{-1}};
+  LoopbackRegistrations registrations;
 };
 
 class LoopbackTransport final : public Transport {
  public:
   LoopbackTransport(LoopbackNetwork::Shared& shared, Peer self)
-      : shared_(shared), self_(self), mine_(shared.stations[index(self)]) {}
+      : adapter(shared.knobs.adapter, shared.registrations), shared_(shared), self_(self), mine_(shared.stations[index(self)]) {}
 
   [[nodiscard]] std::size_t max_payload(Peer) const override { return shared_.knobs.max_payload; }
 
@@ -125,14 +127,15 @@ class LoopbackTransport final : public Transport {
     const auto parcels = collect();
     for (const Peer peer : collect_room()) sink.on_room(peer);
     for (const Parcel& parcel : parcels) sink.on_message(parcel.from, parcel.header, parcel.payload);
-    return static_cast<int>(parcels.size());
+    return static_cast<int>(parcels.size()) + adapter.poll(sink);
   }
 
   /// Also true for messages that are still delayed: more polls deliver them, sleep would not.
   [[nodiscard]] bool pending() const override {
     const std::lock_guard lock(shared_.queues);
     const auto& room = mine_.room_at;
-    return std::any_of(mine_.from.begin(), mine_.from.end(), [](const auto& queue) { return !queue.empty(); }) ||
+    return adapter.under_way() != 0 ||
+           std::any_of(mine_.from.begin(), mine_.from.end(), [](const auto& queue) { return !queue.empty(); }) ||
            std::find(room.begin(), room.end(), true) != room.end();
   }
 
@@ -206,6 +209,13 @@ class LoopbackTransport final : public Transport {
   void expect_copy(Peer by, std::int64_t bytes) override {
     shared_.stations[index(by)].expected[index(self_)] += static_cast<std::uint64_t>(bytes);
   }
+  [[nodiscard]] Rdma* loopback(Peer peer) override { return peer != self_ && adapter.usable() ? &adapter : nullptr; }
+  void note_adapter_work(int transfers) override { mine_.adapter_work += transfers; }
+  [[nodiscard]] std::size_t adapter_work() const override {
+    std::size_t transfers = shared_.knobs.adapter.foreign_work;
+    for (const Station& station : shared_.stations) transfers += static_cast<std::size_t>(station.adapter_work);
+    return transfers;
+  }
   void copied(std::size_t bytes) override { mine_.copied += bytes; }
   [[nodiscard]] bool is_attentive(Peer peer) const override {
     const Attention level = shared_.stations[index(peer)].attention;
@@ -242,6 +252,8 @@ class LoopbackTransport final : public Transport {
   }
 
   [[nodiscard]] Peer vanished() const override { return shared_.vanished == self_ ? Peer{-1} : shared_.vanished.load(); }
+
+  LoopbackAdapter adapter;
 
  private:
   /// Takes out what is due, and tells senders that asked for room.
@@ -319,6 +331,8 @@ std::size_t LoopbackNetwork::wakes(Peer peer) {
 }
 
 std::size_t LoopbackNetwork::bytes_written(Peer by) { return shared_->stations.at(index(by)).written; }
+const LoopbackAdapter& LoopbackNetwork::adapter(Peer peer) const { return transports_.at(index(peer))->adapter; }
+std::size_t LoopbackNetwork::adapter_work() { return transports_.at(0)->adapter_work() - shared_->knobs.adapter.foreign_work; }
 std::size_t LoopbackNetwork::bytes_read(Peer by) { return shared_->stations.at(index(by)).read; }
 
 }  // namespace sluice

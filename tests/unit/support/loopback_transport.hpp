@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/transport.hpp"
+#include "tests/unit/support/loopback_adapter.hpp"
 
 namespace sluice {
 
@@ -37,6 +38,7 @@ struct LoopbackKnobs {
   std::uint32_t progress_slots = 64;
   /// Whose memory file it is that blocks are read from; without, they are read at the application's addresses.
   const AliasArena* blocks = nullptr;
+  LoopbackAdapterKnobs adapter = {};
 };
 
 class LoopbackNetwork {
@@ -58,6 +60,10 @@ class LoopbackNetwork {
   /// Bytes that went through `write` and `read` of this peer.
   [[nodiscard]] std::size_t bytes_written(Peer by);
   [[nodiscard]] std::size_t bytes_read(Peer by);
+  /// Of this peer, once its engine has ended or stands still.
+  [[nodiscard]] const LoopbackAdapter& adapter(Peer peer) const;
+  /// Transfers that the adapters have under way, as the peers say.
+  [[nodiscard]] std::size_t adapter_work();
 
  private:
   friend class LoopbackTransport;

@@ -18,7 +18,9 @@ namespace sluice {
 class TransferSink final : public RecordingSink {
  public:
   void on_transferred(std::uint64_t token) override { transferred.push_back(token); }
+  void on_transfer_failed(std::uint64_t token) override { failed.push_back(token); }
   std::vector<std::uint64_t> transferred;
+  std::vector<std::uint64_t> failed;
 };
 
 class VerbsFixture : public testing::Test {
