@@ -37,8 +37,9 @@ for _protocol in RDMA_PROTOCOLS:
     GUEST_MODES[f"verbs-{_protocol}"] = _over_verbs(**_forced)
     GUEST_MODES[f"verbs-{_protocol}-off"] = _over_verbs(**_forced, SLUICE_RELEASE="off")
 # The adapter beside shared memory; of shorter messages than usual, so that more programs have it take part.
-GUEST_MODES |= {"coop-hca": _over_verbs("shmem,verbs", SLUICE_RNDV="coop-hca", SLUICE_HCA_BYTES="64K"),
-                "coop-hca-off": _over_verbs("shmem,verbs", SLUICE_RNDV="coop-hca", SLUICE_HCA_BYTES="64K", SLUICE_RELEASE="off")}
+NEAR_MODES = {"coop-hca": _over_verbs("shmem,verbs", SLUICE_RNDV="coop-hca", SLUICE_HCA_BYTES="64K"),
+              "coop-hca-off": _over_verbs("shmem,verbs", SLUICE_RNDV="coop-hca", SLUICE_HCA_BYTES="64K", SLUICE_RELEASE="off")}
+GUEST_MODES |= NEAR_MODES
 # Between two guests, with several ranks on one of them.
 MIXED_MODES = {"verbs-shmem": _over_verbs("shmem,verbs")}
 GUEST_MODES |= MIXED_MODES
@@ -52,4 +53,4 @@ def environment(mode, library):
 
 
 def modes_in_guests(guests):
-    return [mode for mode in GUEST_MODES if guests > 1 or mode not in MIXED_MODES]
+    return [mode for mode in GUEST_MODES if mode not in (NEAR_MODES if guests > 1 else MIXED_MODES)]
