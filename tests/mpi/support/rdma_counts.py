@@ -3,14 +3,14 @@
 import collections
 import re
 
-TAKEN = re.compile(r"^sluice:   +over RDMA by (\w+) +(\d+)$", re.MULTILINE)
+TAKEN = re.compile(r"^sluice:   +(?:over RDMA by (\w+)|and by the adapter \((coop-hca)\)) +(\d+)$", re.MULTILINE)
 
 
 def by_rdma(output):
     """Messages by protocol, over all summaries in the output."""
     counts = collections.Counter()
-    for protocol, number in TAKEN.findall(output):
-        counts[protocol] += int(number)
+    for protocol, beside_processors, number in TAKEN.findall(output):
+        counts[protocol or beside_processors] += int(number)
     return counts
 
 
