@@ -34,17 +34,20 @@ void publish(std::byte* target, const Checked& checked) {
 void Writer::append_to_next(Stream& stream, const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
   ++stream.depth;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  bool written = false;
+  // Before `depth` told of this one, a handler may have taken the next chunk.
+  bool written = stream.writer == this && stream.append(record, since_ns, at_ns);
   while (!written && stream.depth == 1 && next_chunk(stream)) written = stream.append(record, since_ns, at_ns);
   if (!written) file_.count_lost();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   --stream.depth;
 }
 
-/// Not in a handler that interrupted this.
+/// Not in a handler that interrupted this: it finds no place meanwhile, and counts its record as lost.
 bool Writer::next_chunk(Stream& stream) {
   const int saved_errno = errno;
   if (stream.writer != this) introduce(stream);
+  stream.used = records_per_chunk;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   if (stream.chunk) file_.give_back(stream.place);
   stream.chunk = nullptr;
   const File::Chunk chunk = file_.take();
@@ -61,6 +64,7 @@ bool Writer::next_chunk(Stream& stream) {
     stream.chunk = chunk.start;
     stream.place = chunk.place;
     stream.sequence = chunk.sequence;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     stream.used = 0;
     for (std::size_t line = 1; line < detail::lines_ahead; ++line) detail::fetch_for_writing(chunk.start + line * record_bytes);
   }
@@ -70,10 +74,9 @@ bool Writer::next_chunk(Stream& stream) {
 
 /// The thread's first record in this file.
 void Writer::introduce(Stream& stream) {
-  const std::uint32_t depth = stream.depth;
-  stream = {};
-  stream.depth = depth;
-  stream.used = records_per_chunk;
+  Stream first;
+  first.depth = stream.depth;
+  stream = first;
   stream.thread = threads_.fetch_add(1, std::memory_order_relaxed);
   stream.clock.start(origin_);
   stream.writer = this;
