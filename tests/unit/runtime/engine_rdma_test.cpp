@@ -33,6 +33,13 @@ std::size_t taken(const Engine& receiver, Rendezvous protocol) {
 
 // --- every byte --------------------------------------------------------------------------------------------------------
 
+/// In one thread, by hand: the thread sanitizer sees nothing in it but what it sees with a few of the sizes.
+#ifdef __SANITIZE_THREAD__
+const auto message_sizes = testing::Values(0, 1, 4097, 131'073);
+#else
+const auto message_sizes = testing::Values(0, 1, 2, 3, 4095, 4096, 4097, 131'072, 131'073, 1'000'003, 4 << 20);
+#endif
+
 class Delivery : public testing::TestWithParam<std::tuple<Rendezvous, std::size_t, AdapterKnobs>> {};
 
 TEST_P(Delivery, every_byte_arrives_once_and_nothing_beyond_it_changes) {
@@ -58,8 +65,7 @@ TEST_P(Delivery, every_byte_arrives_once_and_nothing_beyond_it_changes) {
 INSTANTIATE_TEST_SUITE_P(Protocols, Delivery,
                          testing::Combine(testing::Values(Rendezvous::automatic, Rendezvous::rput, Rendezvous::getcqe,
                                                           Rendezvous::get, Rendezvous::rdrp, Rendezvous::putnr, Rendezvous::put),
-                                          testing::Values(0, 1, 2, 3, 4095, 4096, 4097, 131'072, 131'073, 1'000'003, 4 << 20),
-                                          testing::Values(plain, shuffled, narrow, slow_messages)));
+                                          message_sizes, testing::Values(plain, shuffled, narrow, slow_messages)));
 
 // --- what is exchanged -------------------------------------------------------------------------------------------------
 
