@@ -13,6 +13,9 @@ import zlib
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 READ_END, WRITE_END = 3, 4  # where the browser looks for its pipes
+# A process of the browser's was seen to hang while it came up, once in hundreds of starts. No page was asked for by then.
+STARTS = 2
+SECONDS_TO_START = 15
 
 
 def find():
@@ -27,7 +30,18 @@ class Browser:
     """One page. No network: the browser gets a namespace of its own where that can be had."""
 
     def __init__(self, program, width=1200, height=700, dark=False, seconds=30):
+        for start in range(1, STARTS + 1):
+            try:
+                self._deadline = time.monotonic() + SECONDS_TO_START
+                self._start(program, width, height, dark)
+                break
+            except BrowserError:
+                self._end()
+                if start == STARTS:
+                    raise
         self._deadline = time.monotonic() + seconds
+
+    def _start(self, program, width, height, dark):
         self._home = tempfile.TemporaryDirectory(prefix="sluice-browser-", ignore_cleanup_errors=True)
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
@@ -57,6 +71,9 @@ class Browser:
         return self
 
     def __exit__(self, *_):
+        self._end()
+
+    def _end(self):
         os.close(self._out)
         os.close(self._in)
         try:
