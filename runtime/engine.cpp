@@ -68,7 +68,6 @@ Engine::State::State(const Parts& parts)
   if (!transport) return;
   if (config.frequent_sends != FrequentChoice::off && arena && arena->usable() && reaches_by_rdma()) {
     frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(config.frequent_share));
-    least_frequent_bytes = frequent->least_bytes();
   }
   if (arena && arena->usable() && config.release != ReleaseMode::off) {
     const GuardChoice choice = choose_guard(config.guard);

@@ -38,13 +38,11 @@ bool Engine::State::reaches_by_rdma() const {
 }
 
 bool Engine::State::is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes) {
-  if (bytes < least_frequent_bytes) return false;
+  if (!frequent || bytes < frequent->least_bytes()) return false;
   const Peer peer = context.peer(to);
   Rdma* const adapter = rdma_for(peer);
   if (!adapter || bytes > eager_limits[static_cast<std::size_t>(peer)]) return false;
-  const bool found = frequent->use(ByteRange::of(data, bytes), [&] { return measure_frequent_terms(*adapter); });
-  least_frequent_bytes = frequent->least_bytes();
-  return found;
+  return frequent->use(ByteRange::of(data, bytes), [&] { return measure_frequent_terms(*adapter); });
 }
 
 /// False: it has to be copied; nothing was done.
@@ -74,12 +72,9 @@ bool Engine::State::send_gathered(Request& send, const MessageHeader& header) {
   transfer.request = &send;
   transfer.adapter = &adapter;
   transfer.memory = std::move(memory);
-  transfer.in_block = true;
+  transfer.in_block = transfer.eager = true;
   transfer.posted = transfer.end = send.bytes;
-  transfer.outstanding = 1;
-  piece->transfer = &transfer;
-  piece->offset = 0;
-  transfer.pieces.push_back(piece);
+  enter_piece(transfer, piece, 0, send.bytes);
   ++gathered_sends;
   ++statistics.gathered_sends;
   return true;

@@ -86,11 +86,8 @@ bool Engine::State::offload_chunk(Request& receive) {
     shared.add_hole(begin, begin + bytes);
     return false;
   }
-  *piece = {.transfer = &transfer, .offset = begin, .bytes = bytes, .link = {}};
-  transfer.pieces.push_back(piece);
+  enter_piece(transfer, piece, begin, bytes);
   if (shared.back - shared.own == 1) ++statistics.offloaded;
-  ++transfer.outstanding;
-  transport->note_adapter_work(1);
   return true;
 }
 

@@ -200,12 +200,7 @@ bool Engine::State::post_pieces(RdmaTransfer& transfer) {
       free_pieces.push_back(piece);
       break;
     }
-    piece->transfer = &transfer;
-    piece->offset = transfer.posted;
-    piece->bytes = bytes;
-    transfer.pieces.push_back(piece);
-    ++transfer.outstanding;
-    transport->note_adapter_work(1);
+    enter_piece(transfer, piece, transfer.posted, bytes);
     transfer.posted += bytes;
     moved = true;
   }
@@ -239,8 +234,15 @@ void Engine::State::on_transferred(std::uint64_t token) {
   if (!transfer.all_posted()) {
     if (!request.work_link.linked) go_on_posting(request);
   } else if (transfer.pieces.empty()) {
-    transfer.protocol ? transfer.protocol->all_complete(*this, request) : on_gathered(request);
+    transfer.eager ? on_gathered(request) : transfer.protocol->all_complete(*this, request);
   }
+}
+
+void Engine::State::enter_piece(RdmaTransfer& transfer, RdmaPiece* piece, std::size_t offset, std::size_t bytes) {
+  *piece = {.transfer = &transfer, .offset = offset, .bytes = bytes, .link = {}};
+  transfer.pieces.push_back(piece);
+  ++transfer.outstanding;
+  if (!transfer.eager) transport->note_adapter_work(1);
 }
 
 /// It is over. What it was.
@@ -248,7 +250,7 @@ RdmaPiece Engine::State::give_back_piece(std::uint64_t token) {
   auto* const piece = reinterpret_cast<RdmaPiece*>(token);
   piece->transfer->pieces.remove(piece);
   --piece->transfer->outstanding;
-  transport->note_adapter_work(-1);
+  if (!piece->transfer->eager) transport->note_adapter_work(-1);
   free_pieces.push_back(piece);
   return *piece;
 }

@@ -156,6 +156,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void look_at_sentinels(Request& receive);
   std::byte random_byte();
   RdmaPiece* take_piece();
+  /// It is posted.
+  void enter_piece(RdmaTransfer& transfer, RdmaPiece* piece, std::size_t offset, std::size_t bytes);
   RdmaPiece give_back_piece(std::uint64_t token);
 
   // --- receives announced to their senders (engine_announced.cpp, receiver_initiated.hpp) ----------------------------
@@ -356,8 +358,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::deque<Held> held;
   ReleasePolicy policy;
   BufferHistory history;
-  std::unique_ptr<FrequentSends> frequent;                  // where an adapter reaches somebody
-  std::size_t least_frequent_bytes = FrequentSends::never;  // of messages that are counted
+  std::unique_ptr<FrequentSends> frequent;  // where an adapter reaches somebody
   Mapping frequent_probe;
   LazyCounts lazy_counts;
 

@@ -37,12 +37,12 @@ struct RdmaPiece {
 struct RdmaTransfer {
   enum class Direction : std::uint8_t { read, write };
 
-  Request* request = nullptr;  // nullptr: done, and only its pieces are waited for
-  // Once it is chosen: by the receiver at the match, by the sender when it is cleared. An eager message has none.
-  const RdmaProtocol* protocol = nullptr;
+  Request* request = nullptr;              // nullptr: done, and only its pieces are waited for
+  const RdmaProtocol* protocol = nullptr;  // once it is chosen: by the receiver at the match, by the sender when it is cleared
   Rdma* adapter = nullptr;
   RegisteredMemory memory;  // this side's, from byte 0 of the message on
   bool in_block = false;    // at an alias, so that the application's pages may be protected meanwhile
+  bool eager = false;       // a small message, gathered from there: no protocol, and no work that others are told of
   RemoteMemory remote;      // where byte 0 of the message lies at the peer
   Direction direction = Direction::read;
   bool has_sentinels = false;  // rdma_sentinels.cpp: in the last byte of each page that is not there

@@ -6,7 +6,8 @@
 //
 //   a place in the chunk     is taken by one instruction (xadd without lock prefix), so a handler takes another one
 //   the chunk                is changed only by a writer that has interrupted no other (`depth`); a handler that finds it full
-//                            loses its record, which is counted
+//                            loses its record, which is counted. All its places are taken (`used`) while it is changed. A
+//                            handler that comes before `depth` is raised may change it first, so who raised it looks again
 //   the record               is written, then its check word (release): whoever reads the file sees it whole or not at all
 //
 // A chunk that is full is given back when the next one is taken; that of a thread that ends, by a pthread key's destructor.

@@ -6,9 +6,10 @@
 //   finalized    set before the process closes its sockets on purpose
 //   contacts     one bit per sender, set with its first message, so that the owner polls only rings that were ever used
 //   slots        progress word and chunk claims, one line each; the owner gives them out, a sender writes them
-//   copied       how many bytes the owner has copied, and beside it how many transfers of large messages its adapter has under
-//   way loads        one word per process: how many bytes of copies that process expects of the owner controls     RingControl
-//   per sender buffers      ring buffer per sender; pages come into being when used
+//   copied       how many bytes the owner has copied; beside it, the work of its adapter: transfers of large messages under way
+//   loads        one word per process: how many bytes of copies that process expects of the owner
+//   controls     RingControl per sender
+//   buffers      ring buffer per sender; pages come into being when used
 //
 // docs/shmem.md lists writer, reader and ordering of every word.
 #pragma once

@@ -13,17 +13,18 @@ int SendQueue::append(const Request& request) {
   if (signal) unsignalled_ = unsignalled_slots_ = 0;
 
   auto& pieces = pieces_[chained_];
-  const auto start = reinterpret_cast<std::uint64_t>(request.start);
-  const auto payload = reinterpret_cast<std::uint64_t>(request.gathered.data());
-  pieces[0] = {start, request.bytes, request.local_key};
-  pieces[1] = {payload, static_cast<std::uint32_t>(request.gathered.size()), request.gathered_key};
-  pieces[2] = {start + request.bytes, request.tail_bytes, request.local_key};
-  const int gathered = request.gathered.empty() ? 0 : 1 + (request.tail_bytes != 0 ? 1 : 0);
+  int count = 0;
+  const auto add = [&](const std::byte* from, std::size_t bytes, std::uint32_t key) {
+    pieces[static_cast<std::size_t>(count++)] = {reinterpret_cast<std::uint64_t>(from), static_cast<std::uint32_t>(bytes), key};
+  };
+  add(request.start, request.bytes, request.local_key);
+  if (!request.gathered.empty()) add(request.gathered.data(), request.gathered.size(), request.gathered_key);
+  if (request.tail_bytes != 0) add(request.start + request.bytes, request.tail_bytes, request.local_key);
   ibv_send_wr& built = requests_[chained_];
   built = {};
   built.wr_id = posted_ | mark;
   built.sg_list = pieces.data();
-  built.num_sge = 1 + gathered;
+  built.num_sge = count;
   built.opcode = request.operation;
   if (signal) built.send_flags |= IBV_SEND_SIGNALED;
   if (request.is_inline) built.send_flags |= IBV_SEND_INLINE;

@@ -47,7 +47,8 @@ TEST(config, every_variable_is_read) {
        "SLUICE_TCP_TIMEOUT=7",      "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M",  "SLUICE_REG_BYTES=2M",
        "SLUICE_REG_ENTRIES=8",      "SLUICE_RDRP_CHUNK=8K",      "SLUICE_COPY_CHUNK=12K", "SLUICE_CALIBRATION=off",
        "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_RTR_WAIT=70",        "SLUICE_VERBOSE=3",      "SLUICE_SUMMARY=1",
-       "SLUICE_SEND_RELEASE=1",     "SLUICE_HCA_BYTES=1M",       "SLUICE_HCA_LOAD=5",     "SLUICE_HCA_OUTSTANDING=3"});
+       "SLUICE_SEND_RELEASE=1",     "SLUICE_HCA_BYTES=1M",       "SLUICE_HCA_LOAD=5",     "SLUICE_HCA_OUTSTANDING=3",
+       "SLUICE_FREQUENT_SENDS=all", "SLUICE_FREQUENT_SHARE=50"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -69,6 +70,8 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.hca_bytes, 1048576U);
   EXPECT_EQ(parsed.config.hca_load, 5U);
   EXPECT_EQ(parsed.config.hca_outstanding, 3U);
+  EXPECT_EQ(parsed.config.frequent_sends, FrequentChoice::all);
+  EXPECT_EQ(parsed.config.frequent_share, 50U);
   EXPECT_EQ(parsed.config.shmem_copy, "stream");
   EXPECT_EQ(parsed.config.rendezvous, Rendezvous::coop);
   EXPECT_EQ(parsed.config.verbose, 3);
@@ -105,6 +108,7 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
       {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
       {"SLUICE_RNDV",
        {"auto", "rput", "rget", "coop", "coop-coll", "coop-load", "coop-hca", "getcqe", "get", "rdrp", "putnr", "put"}},
+      {"SLUICE_FREQUENT_SENDS", {"off", "nonblocking", "all"}},
       {"SLUICE_VERBOSE", {"0", "1", "2", "3"}},
       {"SLUICE_SUMMARY", {"0", "1"}}};
   for (const auto& [name, words] : choices) {

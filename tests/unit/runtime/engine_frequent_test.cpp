@@ -63,6 +63,8 @@ TEST_F(Frequent, a_buffer_that_comes_back_is_registered_once_and_leaves_without_
   EXPECT_EQ(gathered(), 9u);
   EXPECT_EQ(pair_->sender.statistics().gathered_sends, 9u);
   EXPECT_EQ(pair_->network.counts(sender_side).registrations, 1u);
+  pair_->run_out();
+  EXPECT_EQ(pair_->network.counts(sender_side).told_work, 0) << "it is of large messages";
 }
 
 TEST_F(Frequent, its_send_is_complete_when_the_adapter_has_read_the_memory) {

@@ -58,8 +58,10 @@ TEST_P(Delivery, every_byte_arrives_once_and_nothing_beyond_it_changes) {
     EXPECT_EQ(std::count(got.begin() + static_cast<std::ptrdiff_t>(bytes), got.end(), untouched), 64);
   }
   pair.run_out();
-  EXPECT_EQ(pair.network.counts(sender_side).registered, 0u);
-  EXPECT_EQ(pair.network.counts(receiver_side).registered, 0u);
+  for (const Peer side : {sender_side, receiver_side}) {
+    EXPECT_EQ(pair.network.counts(side).registered, 0u);
+    EXPECT_EQ(pair.network.counts(side).told_work, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocols, Delivery,

@@ -61,6 +61,7 @@ struct AdapterCounts {
   std::size_t registrations = 0;
   std::size_t registered = 0;  // now
   std::size_t most_reads = 0;  // under way at a time
+  int told_work = 0;           // what the others are told of its work now
 
   [[nodiscard]] std::size_t of(MessageKind kind) const { return messages[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] std::size_t control() const {
