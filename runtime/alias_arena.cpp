@@ -221,7 +221,8 @@ bool AliasArena::fill_holes(ByteRange bytes) {
 
 bool AliasArena::State::make_private(ByteRange bytes, std::uint64_t file_offset) {
   alias_gate::close(bytes);
-  const bool copied = copy_out(file.descriptor(), file_offset, bytes, PROT_READ | PROT_WRITE);
+  const bool kept = mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ) == 0;  // who writes now waits at the gate
+  const bool copied = kept && copy_out(file.descriptor(), file_offset, bytes, PROT_READ | PROT_WRITE);
   if (!copied) mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE);
   alias_gate::open();
   return copied;
@@ -240,15 +241,18 @@ bool AliasArena::privatize(ByteRange bytes) {
   return true;
 }
 
-void AliasArena::prepare_fork() {
-  if (usable() && !state_->books.occupied().empty()) state_->fork.prepare();
+void AliasArena::prepare_fork(bool hears_faults) {
+  State& state = *state_;
+  if (usable() && !state.books.occupied().empty()) state.fork.prepare(state.file, state.maps, hears_faults);
 }
 
 void AliasArena::parent_after_fork() { state_->fork.wait_for_child(); }
 
+bool AliasArena::bring_to_child() { return state_->fork.copy_everything(state_->file, state_->maps); }
+
 void AliasArena::child_after_fork() {
   if (!usable()) return;
-  if (!state_->books.occupied().empty()) state_->fork.copy_everything(state_->file, state_->maps);
+  bring_to_child();
   state_->file.abandon();
 }
 

@@ -127,8 +127,11 @@ class AliasArena {
   /// an mremap that grows it. Nothing may be under guard there and no message on its way. False when the kernel refused.
   bool privatize(ByteRange bytes);
 
-  /// Around fork, from pthread_atfork handlers. The child gets copies and its arena is not usable any more.
-  void prepare_fork();
+  /// Around fork, from pthread_atfork handlers (alias_fork.hpp). The child gets copies and its arena is not usable any more.
+  /// `hears_faults`: a fault of this thread on its way through the child is told to `bring_to_child`.
+  void prepare_fork(bool hears_faults);
+  /// True when the caller is such a thread and its blocks were missing; now they are there. [fault handler]
+  bool bring_to_child();
   void parent_after_fork();
   void child_after_fork();
 

@@ -25,7 +25,6 @@ bool read_all(int file, std::uint64_t offset, ByteRange target) {
 // A raw mremap: Sluice's own wrapper of it would come back here.
 bool copy_out(int file, std::uint64_t file_offset, ByteRange bytes, int protection) {
   void* place = reinterpret_cast<void*>(bytes.begin);
-  if (mprotect(place, bytes.size(), PROT_READ) != 0) return false;
   void* copy = mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED) return false;
   if (read_all(file, file_offset, ByteRange::of(copy, bytes.size())) && mprotect(copy, bytes.size(), protection) == 0 &&
@@ -35,6 +34,13 @@ bool copy_out(int file, std::uint64_t file_offset, ByteRange bytes, int protecti
   }
   munmap(copy, bytes.size());
   return false;
+}
+
+bool fill_gap(int file, std::uint64_t file_offset, ByteRange gap, int protection) {
+  void* const place = reinterpret_cast<void*>(gap.begin);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  return mmap(place, gap.size(), PROT_READ | PROT_WRITE, flags, -1, 0) == place && read_all(file, file_offset, gap) &&
+         mprotect(place, gap.size(), protection) == 0;
 }
 
 }  // namespace sluice

@@ -10,9 +10,11 @@
 
 namespace sluice {
 
-/// Replaces the mapping `bytes` of `file`, which begins at `file_offset`, by private anonymous memory with the same contents and
-/// the given protection. Threads that write meanwhile fault. False when the kernel refused; then the old mapping is in place,
-/// read-only.
+/// Puts private anonymous memory with the contents of `file` at `file_offset` and the given protection in place of whatever is at
+/// `bytes`. Nobody may write there meanwhile. False when the kernel refused; then the place is as it was.
 bool copy_out(int file, std::uint64_t file_offset, ByteRange bytes, int protection);
+
+/// The same where nothing is mapped.
+bool fill_gap(int file, std::uint64_t file_offset, ByteRange gap, int protection);
 
 }  // namespace sluice

@@ -4,44 +4,101 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 
 #include "runtime/alias_copy_out.hpp"
 #include "runtime/fatal.hpp"
 
 namespace sluice {
+namespace {
 
-void AliasFork::prepare() {
+/// Between `prepare` and `wait_for_child`, and in the child until it has its copies. A child has the forking thread's storage.
+constinit thread_local bool this_thread_forks = false;
+
+void set_inherited(ByteRange bytes, bool inherited) {
+  madvise(reinterpret_cast<void*>(bytes.begin), bytes.size(), inherited ? MADV_DOFORK : MADV_DONTFORK);
+}
+
+/// The frame that the kernel makes for a signal handler needs a stack.
+bool holds_stack(ByteRange bytes) {
+  stack_t alternate{};
+  if (sigaltstack(nullptr, &alternate) != 0) return true;
+  return bytes.contains(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) ||
+         (alternate.ss_size != 0 && bytes.overlaps(ByteRange::of(alternate.ss_sp, alternate.ss_size)));
+}
+
+int protection_of(const ProcessMapping& block) { return block.readable && !block.writable ? PROT_READ : PROT_READ | PROT_WRITE; }
+
+void expect_copied(bool copied) {
+  if (!copied) fatal("fork: no memory for the child's copy of received data (errno %d)", errno);
+}
+
+/// Another thread may have put something else there between the listing and the fork.
+void copy_into_gaps(const AliasFile& file, const ProcessMaps& maps, const ProcessMapping& withheld) {
+  for (ByteRange rest = withheld.bytes; !rest.empty();) {
+    ProcessMapping next;
+    const bool any = maps.find(rest.begin, next) && next.bytes.begin < rest.end;
+    const ByteRange gap{rest.begin, any ? std::max(next.bytes.begin, rest.begin) : rest.end};
+    const std::uint64_t offset = withheld.file_offset + (gap.begin - withheld.bytes.begin);
+    if (!gap.empty()) expect_copied(fill_gap(file.descriptor(), offset, gap, protection_of(withheld)));
+    rest.begin = any ? std::min(next.bytes.end, rest.end) : rest.end;
+  }
+}
+
+}  // namespace
+
+void AliasFork::prepare(const AliasFile& file, const ProcessMaps& maps, bool hears_faults) {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fatal("fork: no pipe to wait for the child's copy of received data (errno %d)", errno);
   done_reading_ = Descriptor(ends[0]);
   done_writing_ = Descriptor(ends[1]);
+  parent_ = getpid();
+  if (hears_faults) withhold(file, maps);
+  this_thread_forks = true;
+}
+
+void AliasFork::withhold(const AliasFile& file, const ProcessMaps& maps) {
+  ProcessMapping mapping;
+  for (std::uintptr_t address = 0; maps.find(address, mapping); address = mapping.bytes.end) {
+    if (file.backs(mapping) && !file.is_window(mapping)) withheld_.push_back(mapping);
+  }
+  const auto is_needed = [](const ProcessMapping& block) { return holds_stack(block.bytes); };
+  if (std::any_of(withheld_.begin(), withheld_.end(), is_needed)) withheld_.clear();
+  for (const ProcessMapping& block : withheld_) set_inherited(block.bytes, false);
 }
 
 void AliasFork::wait_for_child() {
   if (!done_reading_) return;
+  this_thread_forks = false;
   done_writing_.reset();
   char done = 0;
   while (read(done_reading_.get(), &done, 1) < 0 && errno == EINTR) {
   }
   done_reading_.reset();
+  for (const ProcessMapping& block : withheld_) set_inherited(block.bytes, true);
+  withheld_.clear();
 }
 
-void AliasFork::copy_everything(const AliasFile& file, ProcessMaps& maps) {
+bool AliasFork::copy_everything(const AliasFile& file, ProcessMaps& maps) {
+  if (!this_thread_forks || getpid() == parent_) return false;
+  this_thread_forks = false;
   maps.reopen();
   done_reading_.reset();
-  ProcessMapping mapping;
-  for (std::uintptr_t address = 0; maps.find(address, mapping); address = mapping.bytes.end) {
-    if (!file.backs(mapping)) continue;  // windows are not inherited
-    const int wanted = mapping.readable ? PROT_READ | (mapping.writable ? PROT_WRITE : 0) : PROT_READ | PROT_WRITE;
-    if (!copy_out(file.descriptor(), mapping.file_offset, mapping.bytes, wanted))
-      fatal("fork: no memory for the child's copy of received data (errno %d)", errno);
+  // First, so that nothing else comes to lie there.
+  for (const ProcessMapping& block : withheld_) copy_into_gaps(file, maps, block);
+  ProcessMapping inherited;
+  for (std::uintptr_t address = 0; maps.find(address, inherited); address = inherited.bytes.end) {
+    if (!file.backs(inherited)) continue;  // windows are not inherited
+    expect_copied(copy_out(file.descriptor(), inherited.file_offset, inherited.bytes, protection_of(inherited)));
   }
   const char done = 1;
   while (done_writing_ && write(done_writing_.get(), &done, 1) < 0 && errno == EINTR) {
   }
   done_writing_.reset();
+  return true;
 }
 
 }  // namespace sluice

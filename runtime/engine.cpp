@@ -69,14 +69,7 @@ Engine::State::State(const Parts& parts)
   if (config.frequent_sends != FrequentChoice::off && arena && arena->usable() && reaches_by_rdma()) {
     frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(config.frequent_share));
   }
-  if (arena && arena->usable() && config.release != ReleaseMode::off) {
-    const GuardChoice choice = choose_guard(config.guard);
-    if (!choice.warning.empty() && self == Peer{0}) report("warning: %s", choice.warning.c_str());
-    guard = std::make_unique<PageGuard>(*this, arena, choice.engine);
-    register_user_memory(guard.get(), arena);
-    const ReleasePolicy::Cost cost = ReleasePolicy::measure_cost();
-    policy.set_cost(guard->engine() == GuardEngine::userfaultfd ? ReleasePolicy::with_userfaultfd(cost) : cost);
-  }
+  if (arena && arena->usable()) make_guard();
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
@@ -84,6 +77,22 @@ Engine::State::State(const Parts& parts)
   // A peer may have something to ask before this process calls anything.
   if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);
 }
+
+/// Also where nothing is released: whoever writes to a range that just becomes a block waits in the guard's handler.
+void Engine::State::make_guard() {
+  if (config.release == ReleaseMode::off) {
+    guard = std::make_unique<PageGuard>(*this, arena);
+    return;
+  }
+  const GuardChoice choice = choose_guard(config.guard);
+  if (!choice.warning.empty() && self == Peer{0}) report("warning: %s", choice.warning.c_str());
+  guard = std::make_unique<PageGuard>(*this, arena, choice.engine);
+  register_user_memory(guard.get(), arena);
+  const ReleasePolicy::Cost cost = ReleasePolicy::measure_cost();
+  policy.set_cost(guard->engine() == GuardEngine::userfaultfd ? ReleasePolicy::with_userfaultfd(cost) : cost);
+}
+
+bool Engine::State::releases() const { return guard && config.release != ReleaseMode::off && arena->usable(); }
 
 Engine::State::~State() {
   if (arena) arena->watch_registrations(nullptr);

@@ -125,6 +125,7 @@ void Engine::State::fall_back(const Request& request, Fallback reason) {
 }
 
 bool Engine::State::migrate(ByteRange range) {
+  if (guard && !PageGuard::hears_writers()) return false;  // another thread's write meanwhile would be its end
   const PageRange pages = PageRange::covering(range);
   for (PageRange page{pages.begin, pages.begin + 1}; guard && guard->covers(range) && page.begin < pages.end;
        page = {page.end, page.end + 1}) {
@@ -140,7 +141,7 @@ bool Engine::State::migrate(ByteRange range) {
 }
 
 bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns) {
-  if (!guard || !arena->usable()) return false;
+  if (!releases()) return false;
   if (host.outstanding && host.outstanding()) {
     refuse_release(requests, Fallback::host_outstanding, waited_ns);
     return false;

@@ -39,6 +39,7 @@ using Lock = std::unique_lock<EngineLock>;
 
 struct Engine::State final : MessageSink, FaultWaiter {
   explicit State(const Parts& parts);
+  void make_guard();
   ~State();
 
   // --- sending (engine_send.cpp) ------------------------------------------------------------------------------------
@@ -230,6 +231,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_refuse(Request* receive, std::size_t offset);
   void after_refusal(Request* receive);
   [[nodiscard]] std::size_t missing_bytes(const Request& receive) const;
+  /// Some receives may return early.
+  [[nodiscard]] bool releases() const;
   /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
   /// one that is copied.
   [[nodiscard]] bool kernel_waits_for_pages() const { return guard && guard->kernel_waits(); }

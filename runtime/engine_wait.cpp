@@ -301,7 +301,7 @@ void Engine::prepare_fork() {
     if (state_->released.empty() && state_->busy_copies == 0) break;
     state_->mutex.unlock();
   }
-  if (state_->arena) state_->arena->prepare_fork();
+  if (state_->arena) state_->arena->prepare_fork(state_->guard && PageGuard::hears_this_thread());
 }
 
 void Engine::after_fork() {

@@ -143,6 +143,8 @@ bool PageGuard::handler_installed() const { return state_->mechanism->hears_touc
 
 bool PageGuard::hears_writers() { return fault_signal::installed(); }
 
+bool PageGuard::hears_this_thread() { return fault_signal::reaches_this_thread(); }
+
 bool PageGuard::kernel_waits() const { return state_->mechanism->kernel_waits(); }
 
 void PageGuard::abandon() { state_->mechanism->abandon(); }
@@ -312,6 +314,7 @@ void PageGuard::State::map_free(PageRange pages) {
 /// opened between the fault and the look-up. So the instruction is tried again, once; when it faults a second time and nothing
 /// was closed in between (alias_gate.hpp says why the generation tells), the fault is the application's own.
 bool PageGuard::State::answer(const fault_signal::Fault& fault) {
+  if (arena && arena->bring_to_child()) return true;
   const std::uintptr_t page = fault.address / page_bytes;
   for (;;) {
     const std::uint64_t generation = alias_gate::generation();

@@ -69,6 +69,9 @@ class PageGuard {
   /// Writes to PROT_READ pages reach this guard. Asked before every release of a send.
   [[nodiscard]] static bool hears_writers();
 
+  /// Every fault of the calling thread reaches this guard, also in a child that it forks.
+  [[nodiscard]] static bool hears_this_thread();
+
   /// System calls that touch a closed page wait; otherwise they fail with EFAULT.
   [[nodiscard]] bool kernel_waits() const;
 

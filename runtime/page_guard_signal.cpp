@@ -289,6 +289,11 @@ bool installed() {
   return is_ours(SIGSEGV) && !blocked_elsewhere.load(std::memory_order_relaxed);
 }
 
+bool reaches_this_thread() {
+  sigset_t blocked{};
+  return is_ours(SIGSEGV) && calls.mask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, SIGSEGV) == 0;
+}
+
 void let_signals_in(const Fault& fault) {
   if (!fault.mask) return;
   const held_signals::AlreadyBlocked none(false);

@@ -50,6 +50,8 @@ void install(Answerer& answerer);
 void remove();
 /// The handler is in place, and no thread has SIGSEGV blocked since before `install`.
 [[nodiscard]] bool installed();
+/// The handler is in place and the calling thread does not block its signal.
+[[nodiscard]] bool reaches_this_thread();
 
 /// Delivers what is pending for this thread, by the mask that the interrupted code had. The caller holds no lock.
 void let_signals_in(const Fault& fault);

@@ -37,7 +37,7 @@ std::size_t last_of_page(const RdmaTransfer& transfer, std::size_t offset) {
 /// Only where pages may come under guard: at an alias.
 void Engine::State::set_sentinels(Request& receive) {
   RdmaTransfer& transfer = *receive.rdma;
-  if (!guard || !transfer.in_block || !transfer.adapter->places_in_order()) return;
+  if (!releases() || !transfer.in_block || !transfer.adapter->places_in_order()) return;
   if (receive.stop - receive.offset < least_bytes) return;
   transfer.has_sentinels = true;
   transfer.sentinel = random_byte();

@@ -1,6 +1,7 @@
 // MPI_THREAD_MULTIPLE: many threads of a rank in point-to-point calls at once.
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 
 #include "late.h"
 
@@ -201,6 +202,47 @@ static void collectives_beside_messages(void) {
   for (int i = 0; i < threads; i++) MPI_Comm_free(&comms[i]);
 }
 
+static unsigned long* volatile counter;
+static volatile int stop;
+
+static void* counts(void* unused) {
+  unsigned long counted = 0;
+  volatile unsigned long* at = NULL;
+  while (!stop) {
+    if (at != counter) {
+      if (at) EXPECT_EQ(*at, counted);
+      at = counter;
+    }
+    *at = ++counted;
+  }
+  return unused;
+}
+
+// Memory that is new to MPI, beside which another thread writes throughout.
+static void a_thread_that_writes_beside_a_buffer(void) {
+  enum { bytes = 1000000, uses = 8, beside = 64 };
+  char* sent = allocate(bytes);
+  char* memory = mmap(NULL, (size_t)rounds * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  pthread_t thread;
+  counter = (unsigned long*)memory;
+  stop = rank != 1;
+  pthread_create(&thread, NULL, counts, NULL);
+  for (int i = 0; i < rounds && rank < 2; i++) {
+    char* buffer = memory + (size_t)i * MB + beside;
+    counter = (unsigned long*)(buffer - beside);
+    fill(sent, bytes, (unsigned)i);
+    for (int k = 0; k < uses; k++) {
+      if (rank == 0) MPI_Send(sent, bytes, MPI_BYTE, 1, 0, WORLD);
+      if (rank == 1) MPI_Recv(buffer, bytes, MPI_BYTE, 0, 0, WORLD, IGNORE);
+    }
+    if (rank == 1) expect_filled(buffer, bytes, (unsigned)i);
+  }
+  stop = 1;
+  pthread_join(thread, NULL);
+  munmap(memory, (size_t)rounds * MB);
+  free(sent);
+}
+
 static void level_is_multiple(void) {
   int level = -1, is_main = 0;
   MPI_Query_thread(&level);
@@ -218,5 +260,6 @@ static const Case cases[] = {CASE(level_is_multiple, 1),
                              CASE(a_blocked_thread_does_not_block_others, 2),
                              CASE(threads_with_neighbouring_late_receives, 2),
                              CASE(waitany_and_testall_in_all_threads, 2),
-                             CASE(collectives_beside_messages, 2)};
+                             CASE(collectives_beside_messages, 2),
+                             CASE(a_thread_that_writes_beside_a_buffer, 2)};
 SUITE_AT_LEVEL(cases, MPI_THREAD_MULTIPLE)
