@@ -35,6 +35,10 @@ void settle_inside_allocator(const void* data, std::size_t bytes) {
   if (can_wait() && user_memory_is_guarded(range)) engine().settle_without_host(range);
 }
 
+void settle_for_good(ByteRange bytes) {
+  if (can_wait()) engine().settle_without_host(PageRange::covering(bytes).bytes());
+}
+
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access) {
   std::size_t bytes = 0;
   settle(data, __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes, access);

@@ -29,6 +29,8 @@ inline bool watching() { return PageGuard::active() != 0; }
 void settle(const void* data, std::size_t bytes, Access access = Access::write);
 /// Likewise, without ever calling the host: allocators call these functions with their locks held, and the host allocates.
 void settle_inside_allocator(const void* data, std::size_t bytes);
+/// Likewise, and after what other threads are releasing now: what must not come under guard there any more.
+void settle_for_good(ByteRange bytes);
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access);
 void settle_string(const char* text);
 /// The vectors and what they describe.

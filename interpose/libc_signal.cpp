@@ -13,6 +13,7 @@
 
 #include "interpose/entry.hpp"
 #include "interpose/libc_signal.hpp"
+#include "runtime/alternate_stacks.hpp"
 
 // Old functions are for old programs.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -103,6 +104,17 @@ int change_old_style(int how, int mask) {
   return change_mask(NEXT(sigprocmask), how, &wanted, &old) == 0 ? old_style(signal_mask::load(old)) : -1;
 }
 
+/// In this order: who makes a block or releases a receive afterwards sees the stack, what was released before is completed here.
+int change_stack(const stack_t& wanted, stack_t& before) {
+  NEXT(sigaltstack)(nullptr, &before);
+  const ByteRange stack = ByteRange::of(wanted.ss_sp, (wanted.ss_flags & SS_DISABLE) != 0 ? 0 : wanted.ss_size);
+  alternate_stacks::note(stack);
+  settle_for_good(stack);
+  const int result = NEXT(sigaltstack)(&wanted, nullptr);
+  if (result != 0) alternate_stacks::note(ByteRange::of(before.ss_sp, before.ss_size));
+  return result;
+}
+
 }  // namespace
 
 void prepare_signals() { fault_signal::use({NEXT(sigaction), NEXT(pthread_sigmask)}); }
@@ -110,6 +122,17 @@ void prepare_signals() { fault_signal::use({NEXT(sigaction), NEXT(pthread_sigmas
 }  // namespace sluice
 
 extern "C" {
+
+// --- stacks -------------------------------------------------------------------------------------------------------------
+
+SLUICE_EXPORTED int sigaltstack(const stack_t* wanted, stack_t* old) noexcept {
+  // The kernel gets copies: it does not wait for pages under guard.
+  stack_t before{};
+  const stack_t copy = wanted ? *wanted : stack_t{};
+  const int result = wanted ? sluice::change_stack(copy, before) : NEXT(sigaltstack)(nullptr, &before);
+  if (result == 0 && old) *old = before;
+  return result;
+}
 
 // --- actions ------------------------------------------------------------------------------------------------------------
 

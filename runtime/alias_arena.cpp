@@ -45,7 +45,7 @@ const char* describe(Ineligible reason) {
     case Ineligible::moved:
       return "moved by mremap";
     case Ineligible::registered:
-      return "in use by an adapter";
+      return "in use by a device";
     case Ineligible::window_border:
       return "crosses a window border";
     case Ineligible::map_budget:
@@ -65,6 +65,8 @@ struct AliasArena::State {
   ProcessMaps maps;
   AliasFork fork;
   const std::size_t map_budget;
+  const std::uint64_t pinned_before_kb = held_memory().pinned_kb;
+  bool pins_itself = false;
   AliasBooks books{file, maps};
   PageSet holes;  // pages that were discarded; some may be there again
   std::size_t migrations = 0;
@@ -73,13 +75,15 @@ struct AliasArena::State {
   Ineligible move_in(PageRange pages);
   Ineligible back_out(PageRange pages, Ineligible reason, bool stored);
   bool set_seam(PageRange pages);
-  [[nodiscard]] bool is_registered(const std::vector<PageRange>& parts) const;
+  [[nodiscard]] bool is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held) const;
   bool make_private(ByteRange bytes, std::uint64_t file_offset);
 };
 
 AliasArena::AliasArena(std::size_t map_budget) : state_(std::make_unique<State>(map_budget)) { main_thread_storage(); }
 
-AliasArena::~AliasArena() {
+AliasArena::~AliasArena() { give_back(); }
+
+void AliasArena::give_back() {
   ProcessMapping mapping;
   for (std::uintptr_t address = 0; usable() && state_->maps.find(address, mapping); address = mapping.bytes.end) {
     if (state_->file.backs(mapping) && !state_->file.is_window(mapping)) state_->make_private(mapping.bytes, mapping.file_offset);
@@ -97,6 +101,8 @@ ByteRange AliasArena::first_mapping_in_place(ByteRange bytes) const { return sta
 void AliasArena::note_send(ByteRange bytes, bool pending) { state_->books.note_send(PageRange::covering(bytes), pending); }
 
 void AliasArena::watch(BlockWatcher* watcher) { state_->file.watch(watcher); }
+
+void AliasArena::expect_own_pins() { state_->pins_itself = true; }
 
 void AliasArena::watch_registrations(RegistrationWatcher* watcher) { state_->file.watch_registrations(watcher); }
 
@@ -130,9 +136,10 @@ Ineligible AliasArena::migrate(ByteRange bytes) {
   const Ineligible reason = survey_range(state.file, state.maps, state.books.sent(), pages, missing);
   if (reason != Ineligible::none) return reason;
   if (!missing.empty()) {
-    if (has_locked_memory()) return Ineligible::locked;
+    const HeldMemory held = held_memory();
+    if (held.locked) return Ineligible::locked;
     if (!state.file.intact()) return Ineligible::no_memory_file;
-    if (state.is_registered(missing)) return Ineligible::registered;
+    if (state.is_in_use_by_device(missing, held)) return Ineligible::registered;
     if (!has_budget(4 * missing.size())) return Ineligible::map_budget;
     if (!state.file.map_window(bytes.begin)) return Ineligible::out_of_memory;
   }
@@ -145,8 +152,10 @@ Ineligible AliasArena::migrate(ByteRange bytes) {
   return Ineligible::none;
 }
 
-/// An adapter would go on writing to the pages that the file's have replaced.
-bool AliasArena::State::is_registered(const std::vector<PageRange>& parts) const {
+/// It would go on writing to the pages that the file's have replaced. What was pinned since MPI_Init, and not by Sluice, may be
+/// these parts.
+bool AliasArena::State::is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held) const {
+  if (!pins_itself && held.pinned_kb > pinned_before_kb) return true;
   const RegistrationWatcher* const watcher = file.registrations();
   return watcher && std::any_of(parts.begin(), parts.end(), [&](PageRange part) { return watcher->pins(part); });
 }

@@ -30,7 +30,7 @@ enum class Ineligible : std::uint8_t {
   stack,           // the stack of a thread
   locked,          // the process has locked memory
   moved,           // the file pages of this range are mapped elsewhere (mremap)
-  registered,      // an adapter uses it at the application's address
+  registered,      // a device uses it at the application's address, or may
   window_border,
   map_budget,  // more mappings than the budget below vm.max_map_count allows (rule 13)
   out_of_memory,
@@ -69,8 +69,7 @@ class AliasArena {
 
   /// `map_budget`: how many mappings blocks and protections may add to the process together.
   explicit AliasArena(std::size_t map_budget);
-  /// Copies every block back to private memory; whoever is about to exit leaves the arena alone instead.
-  ~AliasArena();
+  ~AliasArena();  // gives back; whoever is about to exit leaves the arena alone instead
   AliasArena(const AliasArena&) = delete;
   AliasArena& operator=(const AliasArena&) = delete;
 
@@ -120,12 +119,18 @@ class AliasArena {
   /// One watcher at a time; nullptr for none.
   void watch(BlockWatcher* watcher);
 
+  /// Adapters pin memory for Sluice: how much of it is pinned says nothing of others any more.
+  void expect_own_pins();
+
   /// One at a time; nullptr for none.
   void watch_registrations(RegistrationWatcher* watcher);
 
   /// Blocks in `bytes` become private memory again, contents kept: before a call that could not be undone on a block, such as
   /// an mremap that grows it. Nothing may be under guard there and no message on its way. False when the kernel refused.
   bool privatize(ByteRange bytes);
+
+  /// Copies every block back to private memory. No message is on its way any more; threads that write meanwhile need a guard.
+  void give_back();
 
   /// Around fork, from pthread_atfork handlers (alias_fork.hpp). The child gets copies and its arena is not usable any more.
   /// `hears_faults`: a fault of this thread on its way through the child is told to `bring_to_child`.

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/alternate_stacks.hpp"
 #include "runtime/thread_storage.hpp"
 
 namespace sluice {
@@ -68,6 +69,7 @@ std::uintptr_t end_of_thread_stacks(const ProcessMapping& mapping) {
 }
 
 bool may_be_stack(const ProcessMapping& mapping, ByteRange part) {
+  if (alternate_stacks::share_pages_with(part)) return true;
   if (main_thread_storage().overlaps(part)) return true;
   if (mapping.bytes.contains(getauxval(AT_RANDOM))) return true;
   const auto own = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -121,14 +123,17 @@ Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const Pa
   return Ineligible::none;
 }
 
-bool has_locked_memory() {
+HeldMemory held_memory() {
   const Descriptor status(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> text;
   const ssize_t bytes = read(status.get(), text.data(), text.size() - 1);
-  if (bytes <= 0) return true;  // no way to know
+  if (bytes <= 0) return {};
   text[static_cast<std::size_t>(bytes)] = '\0';
-  const char* line = std::strstr(text.data(), "VmLck:");
-  return line && std::strtoull(line + 6, nullptr, 10) != 0;
+  const auto value_of = [&](std::string_view member) -> std::uint64_t {
+    const char* line = std::strstr(text.data(), member.data());
+    return line ? std::strtoull(line + member.size(), nullptr, 10) : 0;
+  };
+  return {.locked = value_of("VmLck:") != 0, .pinned_kb = value_of("VmPin:")};
 }
 
 bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages) {

@@ -27,8 +27,13 @@ bool is_protected_like_a_block(const ProcessMapping& mapping, const PageSet& sen
 Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, PageRange pages,
                         std::vector<PageRange>& missing);
 
-/// The process has locked memory (VmLck in /proc/self/status): moving pages would unlock them.
-bool has_locked_memory();
+/// Memory that must stay where it is, by /proc/self/status, which does not tell where that is. As if there were, when it cannot
+/// be read.
+struct HeldMemory {
+  bool locked = true;               // VmLck: moving pages would unlock them
+  std::uint64_t pinned_kb = ~0ULL;  // VmPin: a device or io_uring goes on reading and writing the pages that were there
+};
+HeldMemory held_memory();
 
 /// A mapping elsewhere shows these pages of the file: mremap carried a block away.
 bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages);

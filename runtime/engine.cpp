@@ -66,8 +66,10 @@ Engine::State::State(const Parts& parts)
   set_process_name(static_cast<int>(self));
   eager_limit = *std::min_element(eager_limits.begin(), eager_limits.end());
   if (!transport) return;
-  if (config.frequent_sends != FrequentChoice::off && arena && arena->usable() && reaches_by_rdma()) {
-    frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(config.frequent_share));
+  if (arena && arena->usable() && reaches_by_rdma()) {
+    arena->expect_own_pins();
+    if (config.frequent_sends != FrequentChoice::off)
+      frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(config.frequent_share));
   }
   if (arena && arena->usable()) make_guard();
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
@@ -101,7 +103,8 @@ Engine::State::~State() {
   transport->wake_helper();
   helper_thread.join();
   if (guard) register_user_memory(nullptr, nullptr);
-  guard.reset();  // its threads use the rest of the engine
+  if (arena) arena->give_back();  // who writes meanwhile waits in the guard's handler
+  guard.reset();                  // its threads use the rest of the engine
 }
 
 Engine::Engine(const Parts& parts) : state_(std::make_unique<State>(parts)) {}

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "runtime/alternate_stacks.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/lock_waiters.hpp"
@@ -39,6 +40,18 @@ std::size_t completed_prefix(const Request& receive) {
   cursor.seek(receive.offset);
   return cursor.address() - receive.range().begin;
 }
+
+/// glibc keeps the arena of a thread in the first page of its heap. Whoever allocates from it, or frees into it, would wait for
+/// the message, and who goes to sleep on its lock would die of EFAULT.
+bool begins_beside_an_arena(ByteRange range) {
+  constexpr std::uintptr_t heap_alignment = std::uintptr_t{64} << 20;  // HEAP_MAX_SIZE
+  constexpr std::uintptr_t arena_bytes = 2048;                         // at least
+  const std::uintptr_t offset = range.begin % heap_alignment;
+  return offset >= arena_bytes && offset < page_bytes;
+}
+
+/// Other threads, and the kernel, can do without these pages.
+bool may_close(ByteRange range) { return !alternate_stacks::share_pages_with(range) && !begins_beside_an_arena(range); }
 
 }  // namespace
 
@@ -125,7 +138,7 @@ void Engine::State::fall_back(const Request& request, Fallback reason) {
 }
 
 bool Engine::State::migrate(ByteRange range) {
-  if (guard && !PageGuard::hears_writers()) return false;  // another thread's write meanwhile would be its end
+  if (guard && !PageGuard::holds_writers_up()) return false;
   const PageRange pages = PageRange::covering(range);
   for (PageRange page{pages.begin, pages.begin + 1}; guard && guard->covers(range) && page.begin < pages.end;
        page = {page.end, page.end + 1}) {
@@ -189,6 +202,7 @@ bool Engine::State::awaits_announced(std::span<Request* const> requests, std::ui
 
 bool Engine::State::release(Request* receive) {
   const ByteRange range = receive->matched ? ByteRange::of(receive->data, receive->limit) : receive->range();
+  if (!may_close(range)) return false;
   if (receive->progress_slot != Transport::no_slot) receive->offset = transport->progress(receive->progress_slot);
   arena->note_release(range);
   const lock_waiters::Closing closing({range.begin + receive->offset, range.end});
@@ -214,6 +228,7 @@ bool Engine::State::release(Request* receive) {
 
 bool Engine::State::release_send(Request* send) {
   const ByteRange range = send->range();
+  if (!may_close(range)) return false;
   arena->note_release(range);
   const lock_waiters::Closing closing(range);
   if (!closing.permitted()) return false;

@@ -143,6 +143,14 @@ bool PageGuard::handler_installed() const { return state_->mechanism->hears_touc
 
 bool PageGuard::hears_writers() { return fault_signal::installed(); }
 
+bool PageGuard::holds_writers_up() {
+#ifdef __SANITIZE_THREAD__
+  return fault_signal::in_place();  // a thread of the sanitizer's blocks every signal, and writes to no buffer
+#else
+  return fault_signal::installed();
+#endif
+}
+
 bool PageGuard::hears_this_thread() { return fault_signal::reaches_this_thread(); }
 
 bool PageGuard::kernel_waits() const { return state_->mechanism->kernel_waits(); }

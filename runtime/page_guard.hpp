@@ -69,6 +69,9 @@ class PageGuard {
   /// Writes to PROT_READ pages reach this guard. Asked before every release of a send.
   [[nodiscard]] static bool hears_writers();
 
+  /// Writes to a range that is on its way into a block reach this guard. Asked before every migration.
+  [[nodiscard]] static bool holds_writers_up();
+
   /// Every fault of the calling thread reaches this guard, also in a child that it forks.
   [[nodiscard]] static bool hears_this_thread();
 

@@ -280,18 +280,20 @@ void remove() {
   while (inside.load(std::memory_order_seq_cst) != 0 && now_ns() - start < longest_wait_ns) sched_yield();
 }
 
+bool in_place() { return is_ours(SIGSEGV); }
+
 bool installed() {
   if (blocked_elsewhere.load(std::memory_order_relaxed)) [[unlikely]] {
     // Perhaps only for a moment: the C library blocks everything while it makes a thread. Asked again ever more rarely.
     if (!std::has_single_bit(times_asked.fetch_add(1, std::memory_order_relaxed) + 1)) return false;
     blocked_elsewhere.store(other_threads_block(SIGSEGV), std::memory_order_relaxed);
   }
-  return is_ours(SIGSEGV) && !blocked_elsewhere.load(std::memory_order_relaxed);
+  return in_place() && !blocked_elsewhere.load(std::memory_order_relaxed);
 }
 
 bool reaches_this_thread() {
   sigset_t blocked{};
-  return is_ours(SIGSEGV) && calls.mask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, SIGSEGV) == 0;
+  return in_place() && calls.mask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, SIGSEGV) == 0;
 }
 
 void let_signals_in(const Fault& fault) {

@@ -48,7 +48,9 @@ void translate_masks();
 void install(Answerer& answerer);
 /// Puts the program's action back, if the signal still is ours, and returns when no thread is inside the answerer any more.
 void remove();
-/// The handler is in place, and no thread has SIGSEGV blocked since before `install`.
+/// The handler is in place.
+[[nodiscard]] bool in_place();
+/// The same, and no thread has SIGSEGV blocked since before `install`.
 [[nodiscard]] bool installed();
 /// The handler is in place and the calling thread does not block its signal.
 [[nodiscard]] bool reaches_this_thread();

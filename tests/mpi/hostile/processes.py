@@ -13,7 +13,7 @@ def sender_was_done(result, reference):
 
 PROGRAMS = [
     Program("processes"),
-    Program("processes_locks"),
+    Program("processes_locks", releases=False),
     *(Program(f"processes_{how}", "processes_endings", arguments=(how,), expect=sender_was_done)
       for how in ("return", "exit", "_exit", "quick_exit", "exec")),
     *(Program(f"processes_{how}", "processes_endings", arguments=(how,), expect=ends_as_on_the_host)

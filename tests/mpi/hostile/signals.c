@@ -345,10 +345,34 @@ static void stack_overflow(void) {
   free(buffer);
 }
 
+// A handler's stack ends in the page in which a buffer begins.
+static void stack_beside_a_buffer(void) {
+  const size_t bytes = 16 * page + margin;
+  char* memory = map(bytes + large + page);
+  char* buffer = memory + bytes;
+  stack_t stack = {.ss_sp = memory, .ss_size = bytes}, none = {.ss_flags = SS_DISABLE};
+  struct sigaction action = {.sa_sigaction = on_sent, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old_action;
+  sigaction(SIGUSR1, &action, &old_action);
+  for (unsigned i = 0; i < 6; i++) {
+    if (i % 3 == 0) sigaltstack(&stack, NULL);
+    const int received = late(buffer, large, i);
+    if (i % 3 == 1) sigaltstack(&stack, NULL);
+    handled = on_alternate_stack = 0;
+    raise(SIGUSR1);
+    EXPECT_EQ(handled, 1);
+    EXPECT_EQ(on_alternate_stack, i % 3 != 2);
+    if (received) expect_filled(buffer, large, i);
+    sigaltstack(&none, NULL);
+  }
+  sigaction(SIGUSR1, &old_action, NULL);
+  munmap(memory, bytes + large + page);
+}
+
 static const Case cases[] = {CASE(handlers_of_all_kinds, 2),    CASE(handler_and_data_by_turns, 2),
                              CASE(blocked_by_the_receiver, 2),  CASE(blocked_in_threads, 2),
                              CASE(handlers_with_full_masks, 2), CASE(sent_while_blocked, 2),
-                             CASE(jumps_bring_masks_back, 2),   CASE(stack_overflow, 2)};
+                             CASE(jumps_bring_masks_back, 2),   CASE(stack_overflow, 2),
+                             CASE(stack_beside_a_buffer, 2)};
 
 // With SIGSEGV_BEFORE_INIT set, the program has its handler and blocks SIGSEGV before MPI_Init as well.
 int main(int argc, char** argv) {

@@ -8,5 +8,6 @@ PROGRAMS = [
     Program("threads", env={"SLUICE_RNDV": "rput"}, guards=("mprotect",), busy=True),
     Program("threads_over_sockets", "threads", env={"SLUICE_TRANSPORTS": "tcp"}, busy=True),
     Program("threads_openmp"),
+    Program("threads_finalize"),
     Program("outstanding", busy=True),
 ]

@@ -1,8 +1,10 @@
 #include "runtime/alias_eligibility.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/io_uring.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +12,7 @@
 
 #include "patterned_memory.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/posix.hpp"
 
 namespace sluice {
 namespace {
@@ -57,6 +60,43 @@ TEST_F(AliasEligibilityTest, nothing_is_eligible_while_memory_is_locked) {
   EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::locked);
   syscall(SYS_munlock, locked.start(), locked.size());
   EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+}
+
+/// Memory that the kernel goes on using at the pages that are there now.
+class Pinned {
+ public:
+  Pinned() {
+    const iovec buffer{memory_.start(), memory_.size()};
+    if (ring_) syscall(SYS_io_uring_register, ring_.get(), IORING_REGISTER_BUFFERS, &buffer, 1);
+  }
+  [[nodiscard]] static bool is_counted() { return held_memory().pinned_kb != 0; }
+  void let_go() const {
+    syscall(SYS_io_uring_register, ring_.get(), IORING_UNREGISTER_BUFFERS, nullptr, 0);
+    while (is_counted()) std::this_thread::yield();
+  }
+
+ private:
+  Memory memory_{8};
+  io_uring_params parameters_{};
+  Descriptor ring_{static_cast<int>(syscall(SYS_io_uring_setup, 4, &parameters_))};
+};
+
+TEST_F(AliasEligibilityTest, nothing_is_eligible_while_somebody_else_has_memory_pinned) {
+  const Memory memory(4);
+  const Pinned pinned;
+  if (!Pinned::is_counted()) GTEST_SKIP() << "io_uring is not permitted, or not counted";
+  EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::registered);
+  pinned.let_go();
+  EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+}
+
+TEST_F(AliasEligibilityTest, what_is_pinned_tells_nothing_where_sluice_pins_memory_itself) {
+  const Memory memory(4);
+  const Pinned pinned;
+  if (!Pinned::is_counted()) GTEST_SKIP() << "io_uring is not permitted, or not counted";
+  arena_.expect_own_pins();
+  EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  pinned.let_go();
 }
 
 TEST_F(AliasEligibilityTest, a_range_across_a_window_border_is_not_eligible) {

@@ -14,6 +14,7 @@
 #include "runtime/layout.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
@@ -71,13 +72,7 @@ class Cooperative : public testing::TestWithParam<std::tuple<std::size_t, Case>>
     config.copy_chunk = std::get<1>(GetParam()).copy_chunk;
     config.hca_bytes = least_offloaded;
     config.hca_outstanding = most_reads;
-    return {.self = self,
-            .job_size = 2,
-            .processes_on_node = 1,
-            .transport = &network.transport(self),
-            .arena = &arena,
-            .host = {},
-            .config = config};
+    return one_of_two(self, network.transport(self), config, &arena);
   }
 
   LoopbackNetwork network{2, std::get<1>(GetParam()).knobs};
@@ -210,13 +205,9 @@ Engine::Parts reader(LoopbackNetwork& network, Peer self) {
   Config config;
   config.release = ReleaseMode::off;
   config.rendezvous = Rendezvous::rget;
-  return {.self = self,
-          .job_size = 2,
-          .processes_on_node = 1000,
-          .transport = &network.transport(self),
-          .arena = nullptr,
-          .host = {},
-          .config = config};
+  Engine::Parts parts = one_of_two(self, network.transport(self), config);
+  parts.processes_on_node = 1000;
+  return parts;
 }
 
 TEST(Chunks, what_a_thread_waits_for_is_told_before_a_chunk_of_something_else_is_copied) {
@@ -263,13 +254,7 @@ class Offloading : public testing::Test {
     Config config;
     config.release = ReleaseMode::off;
     config.rendezvous = Rendezvous::coop_hca;
-    return {.self = self,
-            .job_size = 2,
-            .processes_on_node = 1,
-            .transport = &network.transport(self),
-            .arena = &arena,
-            .host = {},
-            .config = config};
+    return one_of_two(self, network.transport(self), config, &arena);
   }
   static UserBuffer all_of(const Pages& pages) { return {pages.data(), room, Layout::contiguous(1)}; }
 

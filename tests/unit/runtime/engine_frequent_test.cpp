@@ -12,6 +12,7 @@
 #include "runtime/frequent_sends.hpp"
 #include "runtime/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
 namespace {
@@ -158,17 +159,8 @@ TEST_F(Frequent, a_blocking_send_leaves_so_only_where_that_was_asked_for) {
   for (const FrequentChoice which : {FrequentChoice::nonblocking, FrequentChoice::all}) {
     constexpr unsigned messages = 10;
     ModelAdapters network(2);
-    const auto parts = [&](Peer self, AliasArena* arena) -> Engine::Parts {
-      return {.self = self,
-              .job_size = 2,
-              .processes_on_node = 1,
-              .transport = &network.transport(self),
-              .arena = arena,
-              .host = {},
-              .config = frequent(which)};
-    };
-    Engine sender(parts(Peer{0}, &arena_));
-    Engine receiver(parts(Peer{1}, nullptr));
+    Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), frequent(which), &arena_));
+    Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), frequent(which)));
     Context* const from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
     Context* const to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
     std::vector<std::vector<std::byte>> got(messages, std::vector<std::byte>(bytes));

@@ -13,6 +13,7 @@
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
 namespace {
@@ -296,13 +297,7 @@ class Computing {
 
  private:
   Engine::Parts parts(Peer self, Rendezvous protocol) {
-    return {.self = self,
-            .job_size = 2,
-            .processes_on_node = 1,
-            .transport = &network_.transport(self),
-            .arena = nullptr,
-            .host = {},
-            .config = RdmaPair::forced(protocol)};
+    return one_of_two(self, network_.transport(self), RdmaPair::forced(protocol));
   }
 
   ModelAdapters network_{2, {.shuffled = false, .queue_depth = 2}};

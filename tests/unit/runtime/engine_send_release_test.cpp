@@ -14,17 +14,7 @@ class SendRelease : public SendReleaseOver {
 };
 
 TEST_F(SendRelease, a_blocked_send_returns_before_its_receiver_comes_and_a_writer_waits) {
-  run(2, [&](Engine& engine, Context& world) {
-    earn_a_block(engine, world);
-    send(engine, world);
-    EXPECT_EQ(engine.statistics().sends_released, 1u);
-    EXPECT_EQ(data_[bytes / 2], value(2, bytes / 2));
-    ask_soon(1);
-    data_[bytes / 2] = std::byte{};
-    EXPECT_EQ(asked_, 1u);
-    asking_.join();
-  });
-  EXPECT_TRUE(is_pattern(received_[1], 2));
+  send_with_a_late_receiver_and_write();
 }
 
 TEST_F(SendRelease, what_writes_into_the_buffer_is_settled_after_the_message_and_what_reads_it_at_once) {

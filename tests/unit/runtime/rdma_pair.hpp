@@ -13,6 +13,7 @@
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
 #include "tests/unit/support/rendezvous_counts.hpp"
+#include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
 
@@ -115,13 +116,7 @@ class RdmaPair {
     return knobs;
   }
   Engine::Parts parts(Peer self, const Config& config, AliasArena* arena) {
-    return {.self = self,
-            .job_size = 2,
-            .processes_on_node = 1,
-            .transport = &network.transport(self),
-            .arena = arena,
-            .host = {},
-            .config = config};
+    return one_of_two(self, network.transport(self), config, arena);
   }
   /// As often as one of the two may have something for the other to do at this very moment.
   void settle() {

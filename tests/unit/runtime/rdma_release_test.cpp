@@ -15,6 +15,7 @@
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
+#include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
 namespace {
@@ -39,13 +40,7 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
     config.release = releases ? ReleaseMode::early : ReleaseMode::off;
     config.rendezvous = GetParam();
     config.rdrp_chunk = 32 * 1024;
-    return {.self = self,
-            .job_size = 2,
-            .processes_on_node = 1,
-            .transport = &network_in_use_->transport(self),
-            .arena = releases ? &arena_ : nullptr,
-            .host = {},
-            .config = config};
+    return one_of_two(self, network_in_use_->transport(self), config, releases ? &arena_ : nullptr);
   }
 
   /// Runs `receiving` here and, beside it, a process that sends `messages` messages, message i of seed i, each when it is asked

@@ -23,17 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Protocols, RdmaSendRelease,
                          });
 
 TEST_P(RdmaSendRelease, a_blocked_send_returns_before_its_receiver_comes_and_a_writer_waits) {
-  run(2, [&](Engine& engine, Context& world) {
-    earn_a_block(engine, world);
-    send(engine, world);
-    EXPECT_EQ(engine.statistics().sends_released, 1u);
-    EXPECT_EQ(data_[bytes / 2], value(2, bytes / 2));
-    ask_soon(1);
-    data_[bytes / 2] = std::byte{};
-    EXPECT_EQ(asked_, 1u);
-    asking_.join();
-  });
-  EXPECT_TRUE(is_pattern(received_[1], 2));
+  send_with_a_late_receiver_and_write();
 }
 
 TEST_P(RdmaSendRelease, the_same_buffer_may_be_sent_again_meanwhile_and_is_registered_once) {

@@ -14,6 +14,7 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
+#include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
@@ -38,14 +39,9 @@ class SendReleaseOver : public testing::Test {
     config.release = releases ? ReleaseMode::early : ReleaseMode::off;
     config.send_release = true;
     config.rendezvous = rendezvous_;
-    return {.self = self,
-            .job_size = 2,
-            .processes_on_node = 1,
-            .concurrent_calls = concurrent_calls_,
-            .transport = &transport(self),
-            .arena = releases ? &arena_ : nullptr,
-            .host = {},
-            .config = config};
+    Engine::Parts made = one_of_two(self, transport(self), config, releases ? &arena_ : nullptr);
+    made.concurrent_calls = concurrent_calls_;
+    return made;
   }
 
   /// Runs `sending` here and, beside it, a process that receives `messages` messages into `received_`: each when it is asked to,
@@ -88,6 +84,20 @@ class SendReleaseOver : public testing::Test {
     fill(1);
     send(engine, world);
     fill(2);
+  }
+  /// The send returns before its receiver comes; reading is free, writing waits.
+  void send_with_a_late_receiver_and_write() {
+    run(2, [&](Engine& engine, Context& world) {
+      earn_a_block(engine, world);
+      send(engine, world);
+      EXPECT_EQ(engine.statistics().sends_released, 1u);
+      EXPECT_EQ(data_[bytes / 2], value(2, bytes / 2));
+      ask_soon(1);
+      data_[bytes / 2] = std::byte{};
+      EXPECT_EQ(asked_, 1u);
+      asking_.join();
+    });
+    EXPECT_TRUE(is_pattern(received_[1], 2));
   }
   void ask(std::size_t messages) { asked_ = messages; }
   void ask_soon(std::size_t messages) {
