@@ -4,9 +4,12 @@ from program import Program
 
 PROGRAMS = [
     # With several threads only messages that are announced are released, and these soon arrive when both sides copy; with
-    # userfaultfd, whose releases cost more, also when one side does. What comes through sockets takes longer than a release costs.
+    # userfaultfd, whose releases cost more, also when one side does. What comes through sockets takes longer than a release costs
+    # with mprotect, and as long with userfaultfd: half of the runs release something then.
     Program("threads", env={"SLUICE_RNDV": "rput"}, guards=("mprotect",), busy=True),
-    Program("threads_over_sockets", "threads", env={"SLUICE_TRANSPORTS": "tcp"}, busy=True),
+    Program("threads_over_sockets", "threads", env={"SLUICE_TRANSPORTS": "tcp"}, guards=("mprotect",), busy=True),
+    Program("threads_over_sockets_and_userfaultfd", "threads", env={"SLUICE_TRANSPORTS": "tcp"}, guards=("userfaultfd",), busy=True,
+            releases=False),
     Program("threads_openmp"),
     Program("threads_finalize"),
     Program("outstanding", busy=True),
