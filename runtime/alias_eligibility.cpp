@@ -1,6 +1,5 @@
 #include "runtime/alias_eligibility.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/auxv.h>
@@ -15,6 +14,7 @@
 #include <string_view>
 
 #include "runtime/alternate_stacks.hpp"
+#include "runtime/process_threads.hpp"
 #include "runtime/thread_storage.hpp"
 
 namespace sluice {
@@ -29,29 +29,6 @@ bool is_ordinary_file(const char* path) {
   struct statfs system {};
   return path[0] == '/' && stat(path, &file) == 0 && S_ISREG(file.st_mode) && statfs(path, &system) == 0 &&
          system.f_type != HUGETLBFS_MAGIC;
-}
-
-/// Calls visit(tid) for every thread; the C library's opendir would allocate from the application's heap.
-template <typename Visit>
-void for_each_thread(Visit&& visit) {
-  struct Entry {
-    std::uint64_t inode;
-    std::int64_t next;
-    std::uint16_t bytes;
-    std::uint8_t type;
-    char name[1];
-  };
-  const Descriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  alignas(Entry) std::array<char, 1024> buffer;
-  for (;;) {
-    const long bytes = syscall(SYS_getdents64, tasks.get(), buffer.data(), buffer.size());
-    if (bytes <= 0) return;
-    for (long at = 0; at < bytes;) {
-      const auto* entry = reinterpret_cast<const Entry*>(buffer.data() + at);
-      if (const int tid = std::atoi(entry->name); tid > 0) visit(tid);
-      at += entry->bytes;
-    }
-  }
 }
 
 /// Bytes of `mapping` up to which it is, or may be, the stack of some thread; mapping.bytes.begin when there is none.

@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-/// Some other thread of the process has the signal blocked now. Reads /proc.
+/// Some other thread of the process has the signal blocked, and not just because it begins or ends. Reads /proc.
 [[nodiscard]] bool other_threads_block(int signal);
 
 }  // namespace sluice
