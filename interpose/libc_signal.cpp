@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/signalfd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "interpose/entry.hpp"
@@ -104,14 +105,17 @@ int change_old_style(int how, int mask) {
   return change_mask(NEXT(sigprocmask), how, &wanted, &old) == 0 ? old_style(signal_mask::load(old)) : -1;
 }
 
-/// In this order: who makes a block or releases a receive afterwards sees the stack, what was released before is completed here.
+/// Until the kernel has changed over, either stack may be needed, so everything between them is taken for one. In this order: who
+/// makes a block or releases a receive afterwards sees it, what was released before is completed here.
 int change_stack(const stack_t& wanted, stack_t& before) {
   NEXT(sigaltstack)(nullptr, &before);
+  const ByteRange old = ByteRange::of(before.ss_sp, before.ss_size);
   const ByteRange stack = ByteRange::of(wanted.ss_sp, (wanted.ss_flags & SS_DISABLE) != 0 ? 0 : wanted.ss_size);
-  alternate_stacks::note(stack);
+  const ByteRange both{std::min(old.begin, stack.begin), std::max(old.end, stack.end)};
+  alternate_stacks::note(old.empty() ? stack : stack.empty() ? old : both);
   settle_for_good(stack);
   const int result = NEXT(sigaltstack)(&wanted, nullptr);
-  if (result != 0) alternate_stacks::note(ByteRange::of(before.ss_sp, before.ss_size));
+  alternate_stacks::note(result == 0 ? stack : old);
   return result;
 }
 

@@ -20,6 +20,8 @@ class Program:
     released: str = "receives"  # or "sends"
     busy: bool = False  # communicates throughout, so that another job would take the processors away from it
     releases: bool = True  # something must have been released, or the program shows nothing
+    # On a machine that is busy with other things, messages may all come before a release pays.
+    attempts: int = 4
 
     @property
     def binary(self):
