@@ -15,6 +15,7 @@ Request* Engine::State::new_receive(Context& context, Rank from, Tag tag, CallSi
   if (trace::on()) [[unlikely]]
     receive->traced = ++traced_operations;
   ++context.operations;
+  ++open_receives;
   return receive;
 }
 
@@ -41,6 +42,7 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
   if (request->kind == Request::Kind::receive) {
     ++statistics.receives;
     statistics.bytes_received += request->limit;
+    --open_receives;
     if (request->counted_large) --large_receives;
     end_expected_copies(*request);
     if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);

@@ -366,7 +366,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   LazyCounts lazy_counts;
 
   std::uint64_t operations = 0;    // numbers receives and held sends in order of the calls
-  std::size_t large_receives = 0;  // incomplete, and may be announced by rts
+  std::size_t open_receives = 0;   // incomplete
+  std::size_t large_receives = 0;  // of these, may be announced by rts
   std::size_t pending_sends = 0;
   std::size_t gathered_sends = 0;  // of these, read by an adapter: nothing but their own end is to come of them
   std::size_t buffered_sends = 0;

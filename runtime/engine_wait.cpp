@@ -82,14 +82,16 @@ Attention Engine::State::needed_attention() const {
   if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   const bool asked = transport && receiver_initiated(config.rendezvous);
-  const bool outstanding = asked || host_call || large_receives != 0 || pending_sends != gathered_sends || queued != 0 ||
-                           !released.empty() || (transport && transport->holds_output());
-  return outstanding ? Attention::rendezvous : Attention::none;
+  const bool outstanding = asked || (host_call && open_receives != 0) || large_receives != 0 || pending_sends != gathered_sends ||
+                           queued != 0 || !released.empty() || (transport && transport->holds_output());
+  if (outstanding) return Attention::rendezvous;
+  return host_call ? Attention::room : Attention::none;
 }
 
-// A peer whose ring to this process is full, or that waits for the match of a small synchronous message, is stuck while the host
-// has this thread: hence at least level `rendezvous`. With several threads in calls nobody can say when the last one is back from
-// the host.
+// A peer whose ring to this process is full, or whose small synchronous message has its receive posted, is stuck while the host
+// has this thread. What finds no receive has to wait for a call anyhow, and the helper thread would only take the processor,
+// which the peers in the host's collective need. With several threads in calls nobody can say when the last one is back from the
+// host.
 void Engine::State::set_host_call(bool now) {
   host_call = now;
   detail::host_call_prepared.store(now, std::memory_order_relaxed);

@@ -53,10 +53,44 @@ class MessageSink {
 /// Who must be told that something arrived while nobody polls. Each level includes the ones before it.
 enum class Attention : std::uint32_t {
   none = 0,        // somebody polls, or nothing that could arrive is worth waking anybody for
-  rendezvous = 1,  // wake the helper thread for anything but eager messages that need no answer
-  everything = 2,  // wake the helper thread for every message
-  sleeper = 3,     // an application thread sleeps in `sleep`: wake it for every message
+  room = 1,        // wake the helper thread for a peer that finds no room for its next message, or gives room
+  rendezvous = 2,  // ... and for anything but eager messages that need no answer
+  everything = 3,  // ... and for every message
+  sleeper = 4,     // an application thread sleeps in `sleep`: wake it for every message
 };
+
+/// What arrived, as far as attention distinguishes it.
+enum class Urgency : std::uint8_t {
+  eager,  // a message that needs no answer
+  other,  // any other message
+  room,   // no message: see Attention::room
+};
+
+[[nodiscard]] constexpr Urgency urgency_of(const MessageHeader& header) {
+  const bool needs_no_answer = header.kind == MessageKind::eager && (header.flags & flag_synchronous) == 0;
+  return needs_no_answer ? Urgency::eager : Urgency::other;
+}
+
+/// Whether somebody is to be woken for it.
+[[nodiscard]] constexpr bool asks_for(Attention level, Urgency urgency) {
+  switch (level) {
+    case Attention::none:
+      return false;
+    case Attention::room:
+      return urgency == Urgency::room;
+    case Attention::rendezvous:
+      return urgency != Urgency::eager;
+    case Attention::everything:
+    case Attention::sleeper:
+      return true;
+  }
+  return true;
+}
+
+/// Whether that is the helper thread.
+[[nodiscard]] constexpr bool asks_helper_for(Attention level, Urgency urgency) {
+  return level != Attention::sleeper && asks_for(level, urgency);
+}
 
 class Transport {
  public:

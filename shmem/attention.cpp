@@ -12,12 +12,12 @@ namespace sluice {
 
 static_assert(sizeof(std::atomic<Attention>) == sizeof(std::uint32_t), "a futex is four bytes");
 
-void alert(std::atomic<Attention>& attention, Arrival arrival, int helper_bell) {
-  const Attention level = attention.load(std::memory_order_seq_cst);
-  if (level == Attention::none || (level == Attention::rendezvous && arrival == Arrival::eager)) return;
+void alert(std::atomic<Attention>& attention, Urgency urgency, int helper_bell) {
+  if (!asks_for(attention.load(std::memory_order_seq_cst), urgency)) return;
   const Attention taken = attention.exchange(Attention::none, std::memory_order_seq_cst);
+  // Whatever it asks for by now: nobody else will wake its owner.
   if (taken == Attention::sleeper) wake_sleepers(attention);
-  if (taken == Attention::rendezvous || taken == Attention::everything) ring_bell(helper_bell);
+  if (taken != Attention::sleeper && taken != Attention::none) ring_bell(helper_bell);
 }
 
 void sleep_on(std::atomic<Attention>& attention, std::chrono::microseconds limit) {

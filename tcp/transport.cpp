@@ -253,8 +253,7 @@ int TcpTransport::poll(MessageSink& sink) {
 // --- sleeping --------------------------------------------------------------------------------------------------------------
 
 void TcpTransport::set_attention(Attention level) {
-  const bool wanted =
-      options_.hears_for_sleepers ? level != Attention::none : level == Attention::rendezvous || level == Attention::everything;
+  const bool wanted = level != Attention::none && (options_.hears_for_sleepers || level != Attention::sleeper);
   if (!wanted && !armed_) return;
   armed_ = wanted;
   const std::uint32_t events = EPOLLONESHOT | (wanted ? std::uint32_t{EPOLLIN} : 0);

@@ -29,7 +29,7 @@
 // cheap and memory bounded, however large the job.
 //
 // Sleeping. Nobody is woken by a write. So before a process sleeps in a way that a small message must end, it closes its rings:
-// with Attention `everything` and `sleeper` all of them; with `rendezvous` those of peers that owe it room for messages which
+// with Attention `everything` and `sleeper` all of them; with less those of peers that owe it room for messages which
 // wait for that, as small messages bring it. Each connection has a line of words on either side (RingWords), which the peer's
 // adapter writes and reads without the peer's doing anything:
 //

@@ -92,6 +92,55 @@ INSTANTIATE_TEST_SUITE_P(Ways, Delivery,
                          testing::Combine(testing::Values(0, 1, 8, 16374, 16384, 16385, 100'000, 1'000'003),
                                           testing::Values(by_read, by_stream, read_fails_in_the_middle, slow_and_narrow)));
 
+/// The second of two processes whose application is in a call of the host's; its helper thread is all that hears.
+struct PeerInHostCall {
+  explicit PeerInHostCall(const LoopbackKnobs& knobs = {}) : network(2, knobs), p(network, Peer{0}, 2), q(network, Peer{1}, 2) {}
+
+  LoopbackNetwork network;
+  Process p;
+  Process q;
+};
+
+TEST(Engine, an_announcement_that_finds_no_receive_does_not_wake_a_process_in_a_host_call) {
+  PeerInHostCall job;
+  std::vector<std::byte> data = pattern(100'000, 1);
+  std::vector<std::byte> got(data.size());
+  job.q.engine.prepare_for_host_call();
+  Request* send = job.p.engine.start_send(*job.p.world, one, tag, contiguous(data), SendMode::standard, here);
+  EXPECT_EQ(job.network.wakes(Peer{1}), 0U);
+  EXPECT_EQ(job.network.under_way(Peer{1}), 1U);
+
+  std::thread other([&] { job.q.receive(zero, tag, got); });
+  job.p.engine.wait_all({&send, 1}, here);
+  job.p.engine.take(send);
+  other.join();
+  EXPECT_EQ(got, data);
+}
+
+TEST(Engine, a_synchronous_message_is_matched_while_its_receiver_is_in_a_host_call) {
+  PeerInHostCall job;
+  std::vector<std::byte> data = pattern(100, 1);
+  std::vector<std::byte> got(data.size());
+  Request* receive = job.q.engine.start_receive(*job.q.world, zero, tag, contiguous(got), here);
+  job.q.engine.prepare_for_host_call();
+  job.p.send(one, tag, data, SendMode::synchronous);  // returns when the helper thread has matched it
+  EXPECT_GE(job.network.wakes(Peer{1}), 1U);
+  job.q.engine.take(receive);
+  EXPECT_EQ(got, data);
+}
+
+TEST(Engine, who_finds_no_room_at_a_process_in_a_host_call_gets_some) {
+  PeerInHostCall job({.room = 2});
+  std::vector<std::byte> data = pattern(100, 1);
+  std::vector<std::byte> got(data.size());
+  job.q.engine.prepare_for_host_call();
+  constexpr int count = 10;
+  for (int i = 0; i < count; ++i) job.p.send(one, tag, data);
+  for (int i = 0; i < count; ++i) job.q.receive(zero, tag, got);
+  job.p.engine.drain();
+  EXPECT_EQ(got, data);
+}
+
 TEST(Engine, small_and_large_messages_of_one_sender_do_not_overtake_each_other) {
   constexpr int count = 40;
   const auto bytes_of = [](int i) { return i % 3 == 0 ? std::size_t{50'000} : static_cast<std::size_t>(i * 10); };

@@ -2,6 +2,7 @@
 #include "shmem/attention.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
 #include "tests/unit/support/recording_sink.hpp"
 #include "tests/unit/support/shmem_node.hpp"
@@ -18,6 +19,63 @@ TEST(Attention, RendezvousAttentionIsNotTakenByEagerMessages) {
   node[1].wake_helper();
   node[1].sleep_helper();  // by wake_helper; the message would have rung a second time
   send(node[0], Peer{1}, "", MessageKind::rts);
+  node[1].sleep_helper();
+}
+
+/// Fills the ring from 0 to 1, of which 1 has not made known what it has read.
+void leave_little_room(ShmemNode& node) {
+  RecordingSink receiver;
+  while (send(node[0], Peer{1}, std::string(5000, 'x'))) {
+  }
+  node[1].poll(receiver);
+}
+
+TEST(Attention, RoomAttentionIsTakenByNoMessageButByWhoFindsNoRoom) {
+  ShmemNode node(2);
+  leave_little_room(node);
+  node[1].set_attention(Attention::room);
+  ASSERT_TRUE(send(node[0], Peer{1}, "", MessageKind::eager));
+  ASSERT_TRUE(send(node[0], Peer{1}, "", MessageKind::rts));
+  node[1].wake_helper();
+  node[1].sleep_helper();  // by wake_helper; a message that rang would have lowered the attention
+  EXPECT_EQ(node[0].reserve(Peer{1}, 20000), nullptr);
+  node[1].sleep_helper();
+}
+
+TEST(Attention, WhoTakesItWakesWhateverItAsksForByThen) {
+  constexpr int rounds = 20'000;
+  std::atomic attention{Attention::none};
+  std::atomic<int> begun{0};
+  std::atomic<int> set{0};
+  const Descriptor bell(checked(::eventfd(0, EFD_NONBLOCK), "eventfd"));
+  std::jthread owner([&] {
+    for (int round = 1; round <= rounds; round++) {
+      while (begun != round) {
+      }
+      attention = Attention::everything;
+      attention = Attention::room;
+      set = round;
+    }
+  });
+  for (int round = 1; round <= rounds; round++) {
+    attention = Attention::none;
+    begun = round;
+    while (set != round) alert(attention, Urgency::eager, bell.get());
+    std::uint64_t rung = 0;
+    const bool heard = ::read(bell.get(), &rung, sizeof rung) > 0;
+    ASSERT_TRUE(heard || attention == Attention::room);
+  }
+}
+
+/// More processes than processors: a sender does not tell its peers at once.
+TEST(Attention, OfWhatIsPutOffTheMostUrgentIsTold) {
+  ShmemNode node(static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN)) + 1);
+  leave_little_room(node);
+  node[1].set_attention(Attention::rendezvous);
+  EXPECT_EQ(node[0].reserve(Peer{1}, 20000), nullptr);
+  ASSERT_TRUE(send(node[0], Peer{1}, "", MessageKind::rts));
+  node[1].set_attention(Attention::room);
+  node[0].flush_alerts();
   node[1].sleep_helper();
 }
 
@@ -84,6 +142,28 @@ TEST(Attention, NoWakeUpOfTheHelperIsLost) {
   });
   for (std::size_t i = 0; i < messages; i++) {
     while (!send(node[0], Peer{1}, std::string(i % 3000, 'x'))) std::this_thread::yield();
+  }
+}
+
+TEST(Attention, NoWishForRoomIsLost) {
+  constexpr std::size_t messages = 20'000;
+  ShmemNode node(2);
+  std::jthread helper([&] {
+    RecordingSink sink;
+    while (sink.messages.size() < messages) {
+      node[1].set_attention(Attention::room);
+      // Messages alone may wait; but the last ones are followed by no wish.
+      if (!node[1].pending() && sink.messages.size() + 100 < messages) node[1].sleep_helper();
+      node[1].set_attention(Attention::none);
+      node[1].poll(sink);
+    }
+  });
+  RecordingSink sink;
+  for (std::size_t i = 0; i < messages; i++) {
+    while (!send(node[0], Peer{1}, std::string(3000, 'x'))) {
+      while (sink.room_at.empty()) node[0].poll(sink);  // who has asked does not ask again
+      sink.room_at.clear();
+    }
   }
 }
 

@@ -88,9 +88,9 @@ class Network {
   }
   [[nodiscard]] bool connected(Peer a, Peer b) const { return !processes[index(a)].lost && !processes[index(b)].lost; }
 
-  static void attend(Process& process, bool is_eager) {
+  static void attend(Process& process, Urgency urgency) {
     const Attention level = process.attention;
-    if (level == Attention::none || (level == Attention::rendezvous && is_eager)) return;
+    if (!asks_for(level, urgency)) return;
     process.attention = Attention::none;
     if (level == Attention::sleeper) {
       process.poked = true;
@@ -116,7 +116,7 @@ class Network {
     if (!pair.wants_room) return;
     pair.wants_room = false;
     process.room_at.push_back(at);
-    attend(process, false);
+    attend(process, Urgency::room);
   }
 
   void place(const Transfer& transfer, std::size_t begin, std::size_t end) {
@@ -170,7 +170,7 @@ class Network {
     if (transfer.token == 0) return;
     ++by.counts.notifications;
     by.completions.push_back(transfer.token);
-    attend(by, false);
+    attend(by, Urgency::other);
   }
 
   bool post(const Transfer& transfer) {
@@ -212,7 +212,7 @@ class Network {
         Process& by = processes[index(from)];
         ++by.counts.notifications;
         by.completions.push_back(token);
-        attend(by, false);
+        attend(by, Urgency::other);
       });
     });
     ++processes[index(from)].counts.gathered;
@@ -230,7 +230,7 @@ class Network {
       if (!connected(parcel.from, to)) return;
       if (arriving) arriving(parcel);
       target.inbox.push_back(parcel);
-      attend(target, parcel.header.kind == MessageKind::eager);
+      attend(target, urgency_of(parcel.header));
     });
   }
 
