@@ -20,6 +20,7 @@
 // the adapter read. It is done when both are.
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/chunk_claims.hpp"
 #include "runtime/engine_state.hpp"
@@ -113,7 +114,7 @@ bool Engine::State::run_help(Lock& lock) {
     own_part_read(receive, claim.view.front);
     return true;
   }
-  ++shared.back;
+  count_own_chunk(*receive);
   if (shared.own++ == 0) {
     ++statistics.cooperative;
     ++statistics.copies;
@@ -142,6 +143,12 @@ bool Engine::State::run_help(Lock& lock) {
     helping.push_back(receive);
   }
   return true;
+}
+
+/// Read by this side or its adapter.
+void Engine::State::count_own_chunk(Request& receive) {
+  ++receive.shared.back;
+  if (!std::exchange(receive.counted_shared, true)) ++shared_receives;
 }
 
 /// `front`: chunks of the sender's; not 0 while it may still claim one. What the adapter has still to bring ends the part later.

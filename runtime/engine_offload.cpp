@@ -74,7 +74,7 @@ bool Engine::State::offload_chunk(Request& receive) {
   if (transport->adapter_work() >= config.hca_load) return false;
   ChunkClaims claims(transport->claims(receive.progress_slot));
   if (!claims.claim_back(shared.generation, shared.chunks).claimed) return false;
-  ++shared.back;
+  count_own_chunk(receive);
   const std::size_t begin = shared.chunk_at(shared.chunks - shared.back);
   const std::size_t bytes = std::min(begin + shared.chunk_bytes, receive.stop) - begin;
   RdmaPiece* const piece = take_piece();

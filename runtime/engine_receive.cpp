@@ -44,6 +44,7 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
     statistics.bytes_received += request->limit;
     --open_receives;
     if (request->counted_large) --large_receives;
+    if (request->counted_shared) --shared_receives;
     end_expected_copies(*request);
     if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
     request->progress_slot = Transport::no_slot;

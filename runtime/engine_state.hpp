@@ -218,6 +218,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void own_part_written(Request* send);
   bool run_help(Lock& lock);
   void own_part_read(Request* receive, std::uint32_t front);
+  void count_own_chunk(Request& receive);
   // ... and the adapter (engine_offload.cpp)
   void offer_to_adapter(Request& send, MessageHeader& header, ReadyToSend& rts);
   [[nodiscard]] bool may_offload(Request& receive);
@@ -365,9 +366,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Mapping frequent_probe;
   LazyCounts lazy_counts;
 
-  std::uint64_t operations = 0;    // numbers receives and held sends in order of the calls
-  std::size_t open_receives = 0;   // incomplete
-  std::size_t large_receives = 0;  // of these, may be announced by rts
+  std::uint64_t operations = 0;     // numbers receives and held sends in order of the calls
+  std::size_t open_receives = 0;    // incomplete
+  std::size_t large_receives = 0;   // of these, may be announced by rts
+  std::size_t shared_receives = 0;  // of these, in whose copy this side has taken part: the sender waits for the fin
   std::size_t pending_sends = 0;
   std::size_t gathered_sends = 0;  // of these, read by an adapter: nothing but their own end is to come of them
   std::size_t buffered_sends = 0;

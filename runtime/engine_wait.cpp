@@ -78,20 +78,21 @@ void Engine::State::set_attention(Attention level) {
   if (transport) transport->set_attention(level);
 }
 
+/// The helper thread takes the processor from somebody, so it is woken only for what it can do something about. What finds no
+/// receive has to wait for a call anyhow, and so has the end of a transfer unless it opens pages, or the peer waits for an
+/// answer.
 Attention Engine::State::needed_attention() const {
   if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
-  const bool asked = transport && receiver_initiated(config.rendezvous);
-  const bool outstanding = asked || (host_call && open_receives != 0) || large_receives != 0 || pending_sends != gathered_sends ||
-                           queued != 0 || !released.empty() || (transport && transport->holds_output());
-  if (outstanding) return Attention::rendezvous;
+  const bool announces = transport && receiver_initiated(config.rendezvous);
+  if (announces || !released.empty() || shared_receives != 0) return Attention::rendezvous;
+  if (large_receives != 0 || (host_call && open_receives != 0)) return Attention::receives;
+  if (pending_sends != gathered_sends || queued != 0 || (transport && transport->holds_output())) return Attention::sends;
   return host_call ? Attention::room : Attention::none;
 }
 
 // A peer whose ring to this process is full, or whose small synchronous message has its receive posted, is stuck while the host
-// has this thread. What finds no receive has to wait for a call anyhow, and the helper thread would only take the processor,
-// which the peers in the host's collective need. With several threads in calls nobody can say when the last one is back from the
-// host.
+// has this thread. With several threads in calls nobody can say when the last one is back from the host.
 void Engine::State::set_host_call(bool now) {
   host_call = now;
   detail::host_call_prepared.store(now, std::memory_order_relaxed);

@@ -49,7 +49,8 @@ void RequestPool::reset(Request& request) {
   request.way = Request::Way::undecided;
   request.expects = Request::Expects::nothing;
   request.matched = request.truncated = request.detached = request.released = false;
-  request.copying = request.counted_large = request.call_waits = request.cancelled = request.unknown = false;
+  request.copying = request.counted_large = request.counted_shared = request.call_waits = request.cancelled = request.unknown =
+      false;
   request.offered = request.offers_rdma = request.told = request.shadow = false;
   request.announced = request.cancel_wanted = request.tells_end = false;
   request.announcements = 0;

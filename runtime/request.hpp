@@ -42,6 +42,7 @@ class Request {
   bool released = false;   // under guard, the call has returned
   bool copying = false;    // a thread copies a chunk outside the lock; offset and way are not to be changed
   bool counted_large = false;
+  bool counted_shared = false;
   bool unknown = false;      // receive: released, and its message has not come yet
   bool call_waits = false;   // its call returns when it is done, or released
   std::size_t aside = 0;     // send: the call has returned; so many bytes of memory hold what has not left yet

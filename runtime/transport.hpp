@@ -50,46 +50,55 @@ class MessageSink {
   ~MessageSink() = default;
 };
 
-/// Who must be told that something arrived while nobody polls. Each level includes the ones before it.
-enum class Attention : std::uint32_t {
-  none = 0,        // somebody polls, or nothing that could arrive is worth waking anybody for
-  room = 1,        // wake the helper thread for a peer that finds no room for its next message, or gives room
-  rendezvous = 2,  // ... and for anything but eager messages that need no answer
-  everything = 3,  // ... and for every message
-  sleeper = 4,     // an application thread sleeps in `sleep`: wake it for every message
+/// What arrived, as far as it matters whom it must wake. Values may be joined.
+enum class News : std::uint32_t {
+  none = 0,
+  eager = 1,    // a message that needs no answer
+  end = 2,      // fin, ack: the other side has done its part
+  match = 4,    // rts, or a small message whose sender waits for its match
+  request = 8,  // any other message: it has this side do something
+  room = 16,    // no message: a peer finds no room for its next one, or gives room
 };
 
-/// What arrived, as far as attention distinguishes it.
-enum class Urgency : std::uint8_t {
-  eager,  // a message that needs no answer
-  other,  // any other message
-  room,   // no message: see Attention::room
-};
-
-[[nodiscard]] constexpr Urgency urgency_of(const MessageHeader& header) {
-  const bool needs_no_answer = header.kind == MessageKind::eager && (header.flags & flag_synchronous) == 0;
-  return needs_no_answer ? Urgency::eager : Urgency::other;
+[[nodiscard]] constexpr News operator|(News a, News b) {
+  return static_cast<News>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-/// Whether somebody is to be woken for it.
-[[nodiscard]] constexpr bool asks_for(Attention level, Urgency urgency) {
-  switch (level) {
-    case Attention::none:
-      return false;
-    case Attention::room:
-      return urgency == Urgency::room;
-    case Attention::rendezvous:
-      return urgency != Urgency::eager;
-    case Attention::everything:
-    case Attention::sleeper:
-      return true;
+[[nodiscard]] constexpr News news_of(const MessageHeader& header) {
+  switch (header.kind) {
+    case MessageKind::eager:
+      return (header.flags & flag_synchronous) != 0 ? News::match : News::eager;
+    case MessageKind::fin:
+    case MessageKind::ack:
+      return News::end;
+    case MessageKind::rts:
+      return News::match;
+    default:
+      return News::request;
   }
-  return true;
+}
+
+/// Of what arrives while nobody polls, somebody must be told: a set of news, and whom.
+enum class Attention : std::uint32_t {
+  none = 0,  // somebody polls, or nothing that could arrive is worth waking anybody for
+  // Wake the helper thread:
+  room = static_cast<std::uint32_t>(News::room),
+  sends = static_cast<std::uint32_t>(News::room | News::request),                   // that are under way
+  receives = static_cast<std::uint32_t>(News::room | News::request | News::match),  // ... and sends
+  rendezvous = static_cast<std::uint32_t>(News::room | News::request | News::match | News::end),
+  everything = static_cast<std::uint32_t>(News::room | News::request | News::match | News::end | News::eager),
+  // An application thread sleeps in `sleep`: wake that, for everything.
+  sleeper = everything | 32,
+};
+
+/// Whether somebody is to be woken for one of these.
+[[nodiscard]] constexpr bool asks_for(Attention attention, News news) {
+  return (static_cast<std::uint32_t>(attention) & static_cast<std::uint32_t>(news)) != 0;
 }
 
 /// Whether that is the helper thread.
-[[nodiscard]] constexpr bool asks_helper_for(Attention level, Urgency urgency) {
-  return level != Attention::sleeper && asks_for(level, urgency);
+[[nodiscard]] constexpr bool asks_helper_for(Attention attention, News news) {
+  return attention != Attention::sleeper && asks_for(attention, news);
 }
 
 class Transport {
@@ -182,7 +191,7 @@ class Transport {
   /// No thread is in or on its way to `sleep`: pokes that came before concern nobody any more.
   virtual void forget_pokes() {}
 
-  /// [helper thread, lock not held] Sleeps until attention of level rendezvous or everything was taken, a peer vanished,
+  /// [helper thread, lock not held] Sleeps until attention that is not of a sleeper was taken, a peer vanished,
   /// or `wake_helper` was called.
   virtual void sleep_helper() = 0;
   virtual void wake_helper() = 0;  // [any thread]

@@ -12,8 +12,8 @@ namespace sluice {
 
 static_assert(sizeof(std::atomic<Attention>) == sizeof(std::uint32_t), "a futex is four bytes");
 
-void alert(std::atomic<Attention>& attention, Urgency urgency, int helper_bell) {
-  if (!asks_for(attention.load(std::memory_order_seq_cst), urgency)) return;
+void alert(std::atomic<Attention>& attention, News news, int helper_bell) {
+  if (!asks_for(attention.load(std::memory_order_seq_cst), news)) return;
   const Attention taken = attention.exchange(Attention::none, std::memory_order_seq_cst);
   // Whatever it asks for by now: nobody else will wake its owner.
   if (taken == Attention::sleeper) wake_sleepers(attention);

@@ -21,8 +21,8 @@
 
 namespace sluice {
 
-/// Takes the attention when it asks for `urgency` and wakes its owner; `helper_bell` is the owner's eventfd.
-void alert(std::atomic<Attention>& attention, Urgency urgency, int helper_bell);
+/// Takes the attention when it asks for `news` and wakes its owner; `helper_bell` is the owner's eventfd.
+void alert(std::atomic<Attention>& attention, News news, int helper_bell);
 
 /// Sleeps while the word is `sleeper`, at most `limit`.
 void sleep_on(std::atomic<Attention>& attention, std::chrono::microseconds limit);

@@ -99,21 +99,21 @@ std::size_t ShmemTransport::max_payload(Peer /*peer*/) const { return ring::larg
 /// looks for messages before it leaves again. Where processes share processors, a helper thread that is woken takes the processor
 /// from the application that it helps, and that application is most often back in a call a moment later. So the peer gets that
 /// moment, while this process polls on.
-void ShmemTransport::alert(Link& link, Urgency urgency) {
+void ShmemTransport::alert(Link& link, News news) {
   const std::atomic<Attention>& attention = link.inbox.attention();
-  const auto asks_helper = [&] { return asks_helper_for(attention.load(std::memory_order_seq_cst), urgency); };
-  if (urgency != Urgency::eager && asks_helper()) {
+  const auto asks_helper = [&] { return asks_helper_for(attention.load(std::memory_order_seq_cst), news); };
+  if (news != News::eager && asks_helper()) {
     if (patient_) {
       if (deferred_.empty()) deferred_until_ = now_ns() + patience_ns;
-      if (!link.deferred_alert) deferred_.push_back(&link);
-      link.deferred_alert = std::max(link.deferred_alert.value_or(urgency), urgency);
+      if (link.untold == News::none) deferred_.push_back(&link);
+      link.untold = link.untold | news;
       return;
     }
     const std::uint64_t until = now_ns() + between_calls_ns;
     while (asks_helper() && now_ns() < until) {
     }
   }
-  sluice::alert(link.inbox.attention(), urgency, link.helper_bell.get());
+  sluice::alert(link.inbox.attention(), news, link.helper_bell.get());
 }
 
 void ShmemTransport::ring_overdue() {
@@ -122,7 +122,7 @@ void ShmemTransport::ring_overdue() {
 
 void ShmemTransport::flush_alerts() {
   for (Link* link : deferred_) {
-    sluice::alert(link->inbox.attention(), *std::exchange(link->deferred_alert, std::nullopt), link->helper_bell.get());
+    sluice::alert(link->inbox.attention(), std::exchange(link->untold, News::none), link->helper_bell.get());
   }
   deferred_.clear();
 }
@@ -132,7 +132,7 @@ std::byte* ShmemTransport::reserve(Peer to, std::size_t payload_bytes) {
   if (std::byte* room = target.out.reserve(payload_bytes)) return room;
   if (!target.waits_for_room) waiting_for_room_++;
   target.waits_for_room = true;
-  alert(target, Urgency::room);  // it may have room that it has not made known
+  alert(target, News::room);  // it may have room that it has not made known
   return nullptr;
 }
 
@@ -141,7 +141,7 @@ void ShmemTransport::commit(Peer to, const MessageHeader& header) {
   const bool first = target.out.is_fresh();
   target.out.publish(header);
   if (first) target.inbox.contacts(self_ / 64).fetch_or(std::uint64_t{1} << (self_ % 64), std::memory_order_seq_cst);
-  alert(target, urgency_of(header));
+  alert(target, news_of(header));
 }
 
 int ShmemTransport::poll(MessageSink& sink) {
@@ -160,11 +160,11 @@ int ShmemTransport::drain(Link& from, MessageSink& sink) {
   for (int delivered = 0; delivered < messages_per_sender; delivered++) {
     const RingReader::Found found = from.in.take(deliver);
     if (found == RingReader::Found::message) {
-      if (from.in.yield_room()) alert(from, Urgency::room);
+      if (from.in.yield_room()) alert(from, News::room);
       continue;
     }
     if (found == RingReader::Found::corrupt) give_up(from, "sent a record that is not one");
-    if (from.in.owes_room() && from.in.publish_head()) alert(from, Urgency::room);
+    if (from.in.owes_room() && from.in.publish_head()) alert(from, News::room);
     return delivered;
   }
   return messages_per_sender;

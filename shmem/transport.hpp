@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,8 +83,8 @@ class ShmemTransport final : public Transport {
     Inbox inbox;  // the peer's
     Descriptor socket;
     Descriptor helper_bell;
-    bool waits_for_room = false;            // a reserve failed; the peer has been told
-    std::optional<Urgency> deferred_alert;  // of those put off the one that wakes at most levels; set: in `deferred_`
+    bool waits_for_room = false;  // a reserve failed; the peer has been told
+    News untold = News::none;     // what the peer may have to be woken for; unless none, it is in `deferred_`
     PeerMemory memory;
     CrossMemory cross;
 
@@ -93,7 +92,7 @@ class ShmemTransport final : public Transport {
   };
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }
-  void alert(Link& link, Urgency urgency);
+  void alert(Link& link, News news);
   void ring_overdue();
   int drain(Link& link, MessageSink& sink);
   [[nodiscard]] const Inbox& inbox_of(Peer peer) const;

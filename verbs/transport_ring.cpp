@@ -167,7 +167,7 @@ void VerbsTransport::on_begun_read(Endpoint& endpoint) {
 /// Each message of this peer has to wake somebody: for itself, or for the room that it grants to messages that wait for it.
 bool VerbsTransport::must_be_woken_by(const Endpoint& endpoint) const {
   const bool waits_for_room = (endpoint.wants & Endpoint::message_room) != 0;
-  return attention_ >= Attention::everything || (attention_ != Attention::none && waits_for_room);
+  return asks_for(attention_, News::eager) || (attention_ != Attention::none && waits_for_room);
 }
 
 void VerbsTransport::close_rings() {

@@ -242,6 +242,59 @@ TEST(Chunks, what_a_thread_waits_for_is_told_before_a_chunk_of_something_else_is
   EXPECT_EQ(network.bytes_read(Peer{1}), room);
 }
 
+TEST(Chunks, who_has_copied_some_and_left_still_answers_the_end_of_the_others) {
+  LoopbackNetwork network(2);
+  AliasArena arena{10000};
+  Config config;
+  config.release = ReleaseMode::off;
+  config.rendezvous = Rendezvous::coop;
+  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
+  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
+  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  const Pages source;
+  const Pages target;
+  std::atomic<int> sent{0};
+
+  std::thread sending([&] {
+    for (int round = 0; round < rounds; ++round) {
+      std::memcpy(source.data(), message_of(round), room);
+      sender.send(*from, one, tag, source.data(), room, SendMode::standard, here);
+      sent = round + 1;
+    }
+  });
+  for (int round = 0; round < rounds; ++round) {
+    Request* receive = nullptr;
+    {
+      const Engine::Pause in_a_call(receiver);
+      const std::uint64_t taken_part = receiver.statistics().cooperative;
+      receive = receiver.start_receive(*to, zero, tag, {target.data(), room, Layout::contiguous(1)}, here);
+      while (receiver.statistics().cooperative == taken_part && !Engine::is_complete(*receive)) receiver.progress();
+    }
+    while (sent == round) std::this_thread::yield();  // only the helper thread is there to tell the sender
+    receiver.wait_all({&receive, 1}, here);
+    receiver.take(receive);
+    ASSERT_EQ(std::memcmp(target.data(), message_of(round), room), 0) << "round " << round;
+  }
+  sending.join();
+  EXPECT_GT(receiver.statistics().cooperative, 0U);
+
+  // When all that is answered, the end of a send wakes nobody again; nor after a receive that nobody takes part in.
+  std::vector<std::byte> elsewhere(100'000);
+  for (int round = 0; round < 2; ++round) {
+    Request* reply =
+        receiver.start_send(*to, zero, tag, {target.data(), elsewhere.size(), Layout::contiguous(1)}, SendMode::standard, here);
+    const std::size_t wakes = network.wakes(Peer{1});
+    sender.receive(*from, one, tag, elsewhere.data(), elsewhere.size(), here);
+    EXPECT_EQ(network.wakes(Peer{1}), wakes);
+    receiver.wait_all({&reply, 1}, here);
+    receiver.take(reply);
+    std::thread other([&] { sender.send(*from, one, tag, source.data(), elsewhere.size(), SendMode::standard, here); });
+    receiver.receive(*to, zero, tag, elsewhere.data(), elsewhere.size(), here);
+    other.join();
+  }
+}
+
 class Offloading : public testing::Test {
  protected:
   Offloading() {

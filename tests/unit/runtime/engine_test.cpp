@@ -141,6 +141,21 @@ TEST(Engine, who_finds_no_room_at_a_process_in_a_host_call_gets_some) {
   EXPECT_EQ(got, data);
 }
 
+TEST(Engine, the_end_of_a_send_does_not_wake_a_process_that_computes) {
+  LoopbackNetwork network(2);
+  Process p(network, Peer{0}, 2);
+  Process q(network, Peer{1}, 2);
+  std::vector<std::byte> data = pattern(100'000, 1);
+  std::vector<std::byte> got(data.size());
+  Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
+  q.receive(zero, tag, got);  // reads, and says so
+  EXPECT_EQ(network.under_way(Peer{0}), 1U);
+  EXPECT_EQ(network.wakes(Peer{0}), 0U);
+  p.engine.wait_all({&send, 1}, here);
+  p.engine.take(send);
+  EXPECT_EQ(got, data);
+}
+
 TEST(Engine, small_and_large_messages_of_one_sender_do_not_overtake_each_other) {
   constexpr int count = 40;
   const auto bytes_of = [](int i) { return i % 3 == 0 ? std::size_t{50'000} : static_cast<std::size_t>(i * 10); };

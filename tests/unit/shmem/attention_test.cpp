@@ -60,7 +60,7 @@ TEST(Attention, WhoTakesItWakesWhateverItAsksForByThen) {
   for (int round = 1; round <= rounds; round++) {
     attention = Attention::none;
     begun = round;
-    while (set != round) alert(attention, Urgency::eager, bell.get());
+    while (set != round) alert(attention, News::eager, bell.get());
     std::uint64_t rung = 0;
     const bool heard = ::read(bell.get(), &rung, sizeof rung) > 0;
     ASSERT_TRUE(heard || attention == Attention::room);

@@ -67,9 +67,9 @@ struct LoopbackNetwork::Shared {
   }
 
   /// Called with `queues` held: something of this kind arrived at `station`.
-  static void attend(Station& station, Urgency urgency) {
+  static void attend(Station& station, News news) {
     const Attention level = station.attention.load();
-    if (!asks_for(level, urgency)) return;
+    if (!asks_for(level, news)) return;
     station.attention.store(Attention::none);
     station.wakes++;
     if (level == Attention::sleeper) {
@@ -102,7 +102,7 @@ class LoopbackTransport final : public Transport {
     Station& station = shared_.stations[index(to)];
     if (!station.lost && station.from[index(self_)].size() >= shared_.knobs.room) {
       station.sender_wants_room[index(self_)] = true;
-      LoopbackNetwork::Shared::attend(station, Urgency::room);
+      LoopbackNetwork::Shared::attend(station, News::room);
       return nullptr;
     }
     reserved_ = true;
@@ -121,7 +121,7 @@ class LoopbackTransport final : public Transport {
     const std::uint64_t due = station.polls + 1 + shared_.knobs.delay_polls;
     station.from[index(self_)].push_back({self_, header, std::move(outgoing_), due});
     outgoing_.clear();
-    LoopbackNetwork::Shared::attend(station, urgency_of(header));
+    LoopbackNetwork::Shared::attend(station, news_of(header));
   }
 
   int poll(MessageSink& sink) override {
@@ -271,7 +271,7 @@ class LoopbackTransport final : public Transport {
       if (!mine_.sender_wants_room[sender] || queue.size() >= shared_.knobs.room) continue;
       mine_.sender_wants_room[sender] = false;
       shared_.stations[sender].room_at[index(self_)] = true;
-      LoopbackNetwork::Shared::attend(shared_.stations[sender], Urgency::room);
+      LoopbackNetwork::Shared::attend(shared_.stations[sender], News::room);
     }
     return due;
   }

@@ -88,9 +88,12 @@ class Network {
   }
   [[nodiscard]] bool connected(Peer a, Peer b) const { return !processes[index(a)].lost && !processes[index(b)].lost; }
 
-  static void attend(Process& process, Urgency urgency) {
+  /// A completion queue wakes for whatever comes. Only small messages that need no answer may come without an entry, by a ring.
+  static constexpr News an_entry = News::end | News::match | News::request | News::room;
+
+  static void attend(Process& process, News news) {
     const Attention level = process.attention;
-    if (!asks_for(level, urgency)) return;
+    if (!asks_for(level, news)) return;
     process.attention = Attention::none;
     if (level == Attention::sleeper) {
       process.poked = true;
@@ -116,7 +119,7 @@ class Network {
     if (!pair.wants_room) return;
     pair.wants_room = false;
     process.room_at.push_back(at);
-    attend(process, Urgency::room);
+    attend(process, an_entry);
   }
 
   void place(const Transfer& transfer, std::size_t begin, std::size_t end) {
@@ -170,7 +173,7 @@ class Network {
     if (transfer.token == 0) return;
     ++by.counts.notifications;
     by.completions.push_back(transfer.token);
-    attend(by, Urgency::other);
+    attend(by, an_entry);
   }
 
   bool post(const Transfer& transfer) {
@@ -212,7 +215,7 @@ class Network {
         Process& by = processes[index(from)];
         ++by.counts.notifications;
         by.completions.push_back(token);
-        attend(by, Urgency::other);
+        attend(by, an_entry);
       });
     });
     ++processes[index(from)].counts.gathered;
@@ -230,7 +233,7 @@ class Network {
       if (!connected(parcel.from, to)) return;
       if (arriving) arriving(parcel);
       target.inbox.push_back(parcel);
-      attend(target, urgency_of(parcel.header));
+      attend(target, news_of(parcel.header) == News::eager ? News::eager : an_entry);
     });
   }
 
