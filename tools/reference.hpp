@@ -14,7 +14,10 @@ std::string options_as_man_page(const CLI::App& subcommand);
 /// A script that completes words for bash. An option whose type is written as "a|b|c" gets its values completed.
 std::string bash_completion(const CLI::App& top);
 
-/// `sluice completion bash`
+/// The same for zsh, as a file `_sluice` in its search path of functions; with the first sentence of every option's help.
+std::string zsh_completion(const CLI::App& top);
+
+/// `sluice completion bash` and `sluice completion zsh`
 class CompletionCommand : public Subcommand {
  public:
   explicit CompletionCommand(CLI::App& parent);

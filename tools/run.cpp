@@ -36,14 +36,16 @@ std::string flag_name(std::string_view variable, bool on_by_default) {
 
 bool is_switch(const ConfigVariable& variable) { return variable.expected == "0 or 1"; }
 
-/// "off|matched|early" where a few words are all that may be said, which completion and help then show.
+/// "off|matched|early" where a few words are all that may be said, which completion and help then show; what a path is of.
 std::string type_of(const ConfigVariable& variable) {
+  if (variable.expected.starts_with("a directory")) return "DIRECTORY";
+  if (variable.expected.ends_with("the path of a file")) return "FILE";
   std::string type(variable.expected);
   for (const std::string_view separator : {", ", " or "}) {
     for (std::size_t at; (at = type.find(separator)) != std::string::npos;) type.replace(at, separator.size(), "|");
   }
   const bool words_only = std::all_of(type.begin(), type.end(), [](unsigned char letter) {
-    return std::islower(letter) || std::isdigit(letter) || letter == '|';
+    return std::islower(letter) || std::isdigit(letter) || letter == '|' || letter == '-';
   });
   return words_only && !type.empty() ? type : "VALUE";
 }

@@ -47,5 +47,5 @@ def _check_command(checks, root, seconds):
     job = run_job([*program, "--serial-check"], 2, {}, min(seconds, 60))
     checks.check("a job runs under the installed command", job.ok and "serial check equal" in job.stdout,
                  job.describe() if not job.ok else job.stdout)
-    for page in ("sluice.1*", "sluice-run.1*", "bash-completion/completions/sluice"):
+    for page in ("sluice.1*", "sluice-run.1*", "bash-completion/completions/sluice", "zsh/site-functions/_sluice"):
         checks.check(f"{page} is there", _only(root, page).is_file() and os.path.getsize(_only(root, page)) > 0)
