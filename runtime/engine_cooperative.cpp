@@ -136,6 +136,8 @@ bool Engine::State::run_help(Lock& lock) {
     after_refusal(receive);
     return true;
   }
+  if (trace::on()) [[unlikely]]
+    note_own_chunk(*receive);
   const ChunkClaims::View view = ChunkClaims(transport->claims(receive->progress_slot)).view();
   if (shared.has_hole() || shared.peer_done || view.front + view.back >= shared.chunks) {
     own_part_read(receive, view.front + view.back >= shared.chunks ? view.front : shared.chunks);
@@ -149,6 +151,12 @@ bool Engine::State::run_help(Lock& lock) {
 void Engine::State::count_own_chunk(Request& receive) {
   ++receive.shared.back;
   if (!std::exchange(receive.counted_shared, true)) ++shared_receives;
+}
+
+/// With what the sender has written meanwhile. A hole lies among what would be counted.
+void Engine::State::note_own_chunk(const Request& receive) const {
+  const std::size_t missing = missing_bytes(receive);
+  if (missing != 0 && !receive.shared.has_hole()) trace::progressed(receive, receive.limit - missing);
 }
 
 /// `front`: chunks of the sender's; not 0 while it may still claim one. What the adapter has still to bring ends the part later.

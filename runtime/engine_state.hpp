@@ -217,6 +217,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool all_claimed(const Request& send);
   void own_part_written(Request* send);
   bool run_help(Lock& lock);
+  void note_own_chunk(const Request& receive) const;
   void own_part_read(Request* receive, std::uint32_t front);
   void count_own_chunk(Request& receive);
   // ... and the adapter (engine_offload.cpp)

@@ -91,7 +91,7 @@ std::uint64_t Engine::State::tell_match() {
 
 void Engine::State::note_progress(const Request& request) {
   if (trace::on()) [[unlikely]]
-    trace::progressed(request);
+    trace::progressed(request, request.offset);
 }
 
 void Engine::State::begin_transfer(Request* receive, std::size_t coming) {

@@ -145,9 +145,9 @@ void answer_came(const Request& request, MessageKind kind, std::size_t payload) 
   write(record);
 }
 
-void progressed(const Request& request) {
+void progressed(const Request& request, std::size_t in_place) {
   Record record = about(Kind::progress, request, peer);
-  record.bytes = request.offset;
+  record.bytes = in_place;
   record.value = request.limit;
   write(record);
 }

@@ -41,7 +41,7 @@ void control(Kind kind, Peer peer, MessageKind message, std::size_t payload, std
 void put_began(Request& send, std::uint32_t announcement);
 void matched_put(const Request& receive, std::uint32_t announcement);
 void answer_came(const Request& request, MessageKind kind, std::size_t payload);
-void progressed(const Request& request);
+void progressed(const Request& request, std::size_t in_place);
 void completed(const Request& request, std::uint64_t at_ns);
 void held(std::uint32_t operation, Peer peer, Held what);
 void let_go(std::uint32_t operation, Peer peer, Held what, std::uint64_t since_ns);

@@ -220,8 +220,10 @@ inline constexpr std::array kinds{
              "0. Of an rtr: its number among those to that rank, 16 bits; of a put: that of the rtr that it answers."},
     KindText{Kind::message_in, "message_in", "operation peer detail:kind=message bytes:payload",
              "An answer came: cts, refuse, data, fin or ack. For eager and rts see match and arrive."},
-    KindText{Kind::progress, "progress", "operation peer bytes:in_place value:of",
-             "So many bytes are in place, or have left. The last ones are told by complete."},
+    KindText{
+        Kind::progress, "progress", "operation peer bytes:in_place value:of",
+        "So many bytes are in place, or have left. The last ones are told by complete. Of a coop, each side tells when it has "
+        "copied a chunk: the sender what it has written, the receiver what both have, as far as it knows."},
     KindText{Kind::complete, "complete", "operation site peer tag detail:outcome=outcome bytes:bytes", "The operation is over."},
     KindText{Kind::hold, "hold", "operation peer detail:what=held",
              "Something must not leave before the message of a released receive is known."},
