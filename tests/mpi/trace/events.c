@@ -178,6 +178,7 @@ static const struct {
     {"usual", "forked", forked},
     {"usual", "sent_on", sent_on},
     {"usual", "held", held},
+    {"usual", "acknowledgement_held", acknowledgement_held},
     {"send_release", "released_send", released_send},
     {"tcp", "send_set_aside", send_set_aside},
 };

@@ -75,6 +75,7 @@ void counted(char* buffer);
 void forked(char* buffer);
 void sent_on(char* buffer);
 void held(char* buffer);
+void acknowledgement_held(char* buffer);
 void released_send(char* buffer);
 void send_set_aside(char* buffer);
 void never_needed(char* buffer);

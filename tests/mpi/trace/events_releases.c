@@ -164,3 +164,49 @@ void held(char* buffer) {
   told_of_transfer();
   told_of_end_of_release();
 }
+
+/* Of the message that is received after the release and sent before the large one; both are under way at once. */
+static void send_both(char* buffer) {
+  MPI_Request request;
+  hear_go();
+  tag++;
+  NEXT_LINE;
+  MPI_Issend(word, sizeof word, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &request);
+  told("1", "post_send", ", \"peer\": 0, \"tag\": %d, \"how\": \"synchronous\", \"bytes\": 8" AT("MPI_Issend"), tag, WHERE);
+  told("1", "message_out", ", \"peer\": 0, \"tag\": %d, \"kind\": \"eager\", \"message\": %d", tag, ++sent_to_other);
+  usleep(late_us); /* in which the acknowledgement would come */
+  tag--;
+  NEXT_LINE;
+  MPI_Send(buffer, large, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+  told_of_announcement(buffer);
+  told("1", "message_in", ", \"peer\": 0, \"kind\": \"ack\"");
+  tag++;
+  told_of_end(sizeof word, "success");
+  tag--;
+  told_of_answer();
+  NEXT_LINE;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  told_of_call("MPI_Wait");
+}
+
+/* That a message was received tells its sender that the receive before it has returned, whose message is not known yet. */
+void acknowledgement_held(char* buffer) {
+  if (rank == 1) return send_both(buffer);
+  RECEIVE_LARGE(buffer);
+  tag++;
+  NEXT_LINE;
+  MPI_Recv(word, sizeof word, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  told("?", "arrive", ", \"peer\": 1, \"tag\": %d, \"kind\": \"eager\", \"bytes\": 8", tag);
+  told_of_receive(word, sizeof word, "blocking");
+  told_of_match(sizeof word, "|unexpected");
+  told("1", "hold", ", \"peer\": 1, \"what\": \"acknowledgement\"");
+  told_of_end(sizeof word, "success");
+  told("?", "wait", ", \"ended\": \"complete\"");
+  told_of_call("MPI_Recv");
+  tag--;
+  told_of_match(large, "rendezvous+released");
+  told("1", "let_go", ", \"peer\": 1, \"what\": \"acknowledgement\"");
+  told("1", "message_out", ", \"peer\": 1, \"kind\": \"ack\"");
+  told_of_transfer();
+  told_of_end_of_release();
+}
