@@ -6,17 +6,22 @@
 // by its attention word whether somebody looks at messages there.
 //
 //   a processor for every process
+//     nobody waits on either side, short message
+//                                  the receiver, whose helper thread has just matched it: that of the sender would have to be
+//                                  woken as well
+//     nobody waits at the receiver both
 //     Isend or Bsend meets Recv, and the sender is not in a call now
 //                                  the receiver reads: the sender's helper thread would take the processor from its application
 //     a short message, of which two halves are not worth it (calibration.hpp)
-//                                  the receiver, if it waits; "short" is longer where not both calls block
+//                                  the receiver; "short" is longer where not both calls block
 //     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
 //                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
 //                                  by load, and was faster
 //   more processes than processors
-//     MPI_Send meets MPI_Irecv     the sender of a long message: one that receives from many would copy for all of them (table
-//     II) otherwise, receiver waits    it reads: it has the processor now, and needs no answer of a sender that does not
-//     otherwise                    the sender
+//     a short message              the receiver: an answer that asks the sender to copy costs that a turn
+//     nobody waits at the receiver the sender
+//     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II)
+//     otherwise                    the receiver: it has the processor now, and needs no answer of a sender that does not
 //
 // What is expected of whom (COOP-load) is told by the receiver alone, from its decision until the transfer ends or goes another
 // way. So every expectation is taken back by the process that told it, or by the one that it concerns when that process dies.
@@ -32,8 +37,11 @@ namespace {
 /// to copy. Two ranks that exchange the faces of a stencil, µs where receivers read and where both copy: 64 KB 9 and 57, 256 KB
 /// 53 and 110 (the host 13 and 70). With 1 MB they are alike, and windows one way are twice as fast by both.
 constexpr std::size_t least_shared_exchange = std::size_t{512} << 10;
+/// Where the receiver has no sends of its own under way, its peer's processor has little else to do. Windows of messages one way,
+/// GB/s where the receiver reads and where both copy: 128 KB 10.4 and 7.7, 192 KB 11.1 and 11.8, 256 KB 11.4 and 13.6.
+constexpr std::size_t least_shared_window = std::size_t{192} << 10;
 
-/// Where processes share processors, the answer that asks a sender to copy costs it a turn. Four ranks on two processors that
+/// Four ranks on two processors that
 /// gather, µs where the root reads and where the senders copy: 64 KB 29 and 71, 256 KB 98 and 558, 512 KB 216 and 332.
 constexpr std::size_t least_asked_of_sender = std::size_t{1} << 20;
 
@@ -64,20 +72,26 @@ Engine::State::CopyChoice Engine::State::choose_copier(const Request& receive) c
 }
 
 Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) const {
+  using trace::Reason;
   const bool receiver_waits = inside != 0 && !receive.released;
   const bool send_blocks = call_of(receive.rts_flags) == SendCall::blocking;
   const std::size_t bytes = receive.stop - receive.offset;
   if (oversubscribed) {
-    if (!receiver_waits) return {Copier::sender, trace::Reason::sender_copies};
-    if (send_blocks && !receive.call_waits && bytes >= least_asked_of_sender) return {Copier::sender, trace::Reason::calls};
-    return {Copier::receiver, trace::Reason::receiver_waits};
+    if (bytes < least_asked_of_sender) return {Copier::receiver, receiver_waits ? Reason::receiver_waits : Reason::is_short};
+    if (!receiver_waits) return {Copier::sender, Reason::sender_copies};
+    if (send_blocks && !receive.call_waits) return {Copier::sender, Reason::calls};
+    return {Copier::receiver, Reason::receiver_waits};
   }
-  if (!receiver_waits) return {Copier::both, trace::Reason::both_copy};
-  if (receive.call_waits && !send_blocks && !transport->is_attentive(receive.peer))
-    return {Copier::receiver, trace::Reason::calls};
-  const std::size_t worth_both = send_blocks && receive.call_waits ? coop_bytes : std::max(coop_bytes, least_shared_exchange);
-  if (bytes < worth_both) return {Copier::receiver, trace::Reason::receiver_waits};
-  return {Copier::both, trace::Reason::both_copy};
+  const bool sender_waits = transport->is_attentive(receive.peer);
+  const bool alone = send_blocks && receive.call_waits;
+  const std::size_t least = alone ? 0 : pending_sends == gathered_sends ? least_shared_window : least_shared_exchange;
+  const bool is_short = bytes < std::max(coop_bytes, least);
+  if (!receiver_waits)
+    return is_short && !sender_waits ? CopyChoice{Copier::receiver, Reason::is_short}
+                                     : CopyChoice{Copier::both, Reason::both_copy};
+  if (receive.call_waits && !send_blocks && !sender_waits) return {Copier::receiver, Reason::calls};
+  if (is_short) return {Copier::receiver, Reason::receiver_waits};
+  return {Copier::both, Reason::both_copy};
 }
 
 Copier Engine::State::choose_by_load(const Request& receive) const {

@@ -247,6 +247,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void enter();
   void leave(Lock& lock);
   void arm(Lock& lock);
+  [[nodiscard]] bool copies_before_leaving() const;
   [[nodiscard]] Attention needed_attention() const;
   void set_host_call(bool now);
   void set_attention(Attention level);

@@ -34,6 +34,8 @@ constexpr std::uint64_t host_idle_ns = 1'000'000;
 constexpr std::uint64_t patience_ns = 200'000;
 /// How long the application's signals may be kept waiting by a thread that waits in a call.
 constexpr std::uint64_t signal_latency_ns = 1'000'000;
+/// About as long as the helper thread takes to be woken, on a machine where a process has a processor: 10 µs.
+constexpr std::size_t least_worth_waking = std::size_t{128} << 10;
 constexpr microseconds sleep_host_busy{100};
 constexpr microseconds sleep_host_idle{10'000};
 /// How often a wait for a last byte looks in the time that it has lasted.
@@ -115,14 +117,21 @@ void Engine::State::leave(Lock& lock) {
   }
 }
 
+/// Where there is no processor to spare, a copy costs this one the same in the helper thread, and the wake-up besides. Where each
+/// process has one, the helper thread may find that of a peer that only waits; a short copy takes no longer than to wake it.
+bool Engine::State::copies_before_leaving() const {
+  const Request* const next = copies.first();
+  if (!next || spare_processor) return false;
+  return oversubscribed || (next->is_send() ? next->limit : next->stop) - next->offset <= least_worth_waking;
+}
+
 void Engine::State::arm(Lock& lock) {
   constexpr int attempts = 8;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const Attention level = needed_attention();
     if (level == Attention::none || !transport) return;
     set_attention(level);
-    // Where there is no processor to spare, a copy costs this one the same in the helper thread, and the wake-up besides.
-    if (!transport->pending() && !(oversubscribed && !copies.empty())) break;
+    if (!transport->pending() && !copies_before_leaving()) break;
     progress(lock);
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }

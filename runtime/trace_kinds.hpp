@@ -65,6 +65,7 @@ enum class Reason : std::uint16_t {
   refused,
   calls,
   load,
+  is_short,
 };
 /// What carries messages to a rank (EntryType::peers).
 enum class Transporter : std::uint8_t { none, self, shmem, tcp, verbs };
@@ -142,6 +143,7 @@ inline constexpr std::array words{
     Word{"reason", 11, "refused before"},
     Word{"reason", 12, "kinds of the calls"},
     Word{"reason", 13, "less to copy"},
+    Word{"reason", 14, "message is short"},
     Word{"outcome", 0, "success"},
     Word{"outcome", 1, "truncated"},
     Word{"outcome", 2, "cancelled"},

@@ -244,6 +244,48 @@ TEST(Chunks, what_a_thread_waits_for_is_told_before_a_chunk_of_something_else_is
   EXPECT_EQ(network.bytes_read(Peer{1}), room);
 }
 
+/// Of two processes that are in calls, with a processor each.
+TEST(Hybrid, both_copy_a_message_of_a_window_unless_the_receiver_sends_as_well) {
+  LoopbackNetwork network(2);
+  AliasArena arena{10000};
+  Config config;
+  config.release = ReleaseMode::off;
+  Engine a(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
+  Engine b(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
+  Context* at_a = a.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* at_b = b.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  const Pages source;
+  const Pages target;
+  ASSERT_EQ(arena.migrate(ByteRange::of(target.data(), room)), Ineligible::none);
+  const auto part = [](const Pages& pages, std::size_t bytes) { return UserBuffer{pages.data(), bytes, Layout::contiguous(1)}; };
+  const Engine::Pause a_in_a_call(a);
+  const Engine::Pause b_in_a_call(b);
+
+  struct {
+    std::size_t bytes;
+    bool exchange;
+    bool shared;
+  } const cases[] = {{100'000, false, false}, {300'000, false, true}, {300'000, true, false}, {600'000, true, true}};
+  for (const auto& [bytes, exchange, shared] : cases) {
+    Request* back = nullptr;
+    if (exchange) back = b.start_send(*at_b, zero, tag, part(target, bytes), SendMode::standard, here);
+    const std::uint64_t written = b.statistics().written;
+    Request* send = a.start_send(*at_a, one, tag, part(source, bytes), SendMode::standard, here);
+    Request* receive = b.start_receive(*at_b, zero, tag, part(target, bytes), here);
+    std::thread sending([&, send = send] { a.wait_all({&send, 1}, here); });
+    b.wait_all({&receive, 1}, here);
+    sending.join();
+    EXPECT_EQ(b.statistics().written - written, shared ? 1U : 0U) << bytes << (exchange ? " exchanged" : " one way");
+    a.take(send);
+    b.take(receive);
+    if (!back) continue;
+    std::thread receiving([&, bytes = bytes] { a.receive(*at_a, one, tag, source.data(), bytes, here); });
+    b.wait_all({&back, 1}, here);
+    receiving.join();
+    b.take(back);
+  }
+}
+
 TEST(Chunks, who_has_copied_some_and_left_still_answers_the_end_of_the_others) {
   LoopbackNetwork network(2);
   AliasArena arena{10000};

@@ -3,6 +3,7 @@
 #include "runtime/engine.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -26,10 +27,11 @@ UserBuffer contiguous(std::vector<std::byte>& data) { return {data.data(), data.
 
 class Process {
  public:
-  Process(LoopbackNetwork& network, Peer self, std::size_t size)
+  Process(LoopbackNetwork& network, Peer self, std::size_t size) : Process(network, self, size, size) {}
+  Process(LoopbackNetwork& network, Peer self, std::size_t size, std::size_t processes_on_node)
       : engine({.self = self,
                 .job_size = size,
-                .processes_on_node = size,
+                .processes_on_node = processes_on_node,
                 .transport = &network.transport(self),
                 .arena = nullptr,
                 .host = {},
@@ -139,6 +141,30 @@ TEST(Engine, who_finds_no_room_at_a_process_in_a_host_call_gets_some) {
   for (int i = 0; i < count; ++i) job.q.receive(zero, tag, got);
   job.p.engine.drain();
   EXPECT_EQ(got, data);
+}
+
+TEST(Engine, a_short_message_that_is_there_is_copied_in_the_call_that_finds_it_where_no_processor_is_to_spare) {
+  const auto processors = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  LoopbackNetwork network(2);
+  Process p(network, Peer{0}, 2);
+  Process q(network, Peer{1}, 2, processors);
+  for (const std::size_t bytes : {std::size_t{100'000}, std::size_t{1'000'000}}) {
+    std::vector<std::byte> data = pattern(bytes, 1);
+    std::vector<std::byte> got(bytes);
+    Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
+    const std::uint64_t wakeups = q.engine.statistics().helper_wakeups;
+    Request* receive = q.engine.start_receive(*q.world, zero, tag, contiguous(got), here);
+    if (bytes == 100'000) {
+      EXPECT_TRUE(Engine::is_complete(*receive));
+      EXPECT_EQ(q.engine.statistics().helper_wakeups, wakeups);
+    } else {
+      while (!Engine::is_complete(*receive)) std::this_thread::yield();  // by the helper thread
+    }
+    p.engine.wait_all({&send, 1}, here);
+    p.engine.take(send);
+    q.engine.take(receive);
+    EXPECT_EQ(got, data);
+  }
 }
 
 TEST(Engine, the_end_of_a_send_does_not_wake_a_process_that_computes) {
