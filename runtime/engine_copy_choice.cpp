@@ -6,14 +6,11 @@
 // by its attention word whether somebody looks at messages there.
 //
 //   a processor for every process
-//     nobody waits on either side, short message
-//                                  the receiver, whose helper thread has just matched it: that of the sender would have to be
-//                                  woken as well
-//     nobody waits at the receiver both
+//     a short message, of which two halves are not worth it (calibration.hpp)
+//                                  the receiver; "short" is longer where not both calls block. Both, if its helper thread has
+//                                  matched it and the sender waits in a call: there is a processor that has nothing to do
 //     Isend or Bsend meets Recv, and the sender is not in a call now
 //                                  the receiver reads: the sender's helper thread would take the processor from its application
-//     a short message, of which two halves are not worth it (calibration.hpp)
-//                                  the receiver; "short" is longer where not both calls block
 //     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
 //                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
 //                                  by load, and was faster
@@ -86,11 +83,9 @@ Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) c
   const bool alone = send_blocks && receive.call_waits;
   const std::size_t least = alone ? 0 : pending_sends == gathered_sends ? least_shared_window : least_shared_exchange;
   const bool is_short = bytes < std::max(coop_bytes, least);
-  if (!receiver_waits)
-    return is_short && !sender_waits ? CopyChoice{Copier::receiver, Reason::is_short}
-                                     : CopyChoice{Copier::both, Reason::both_copy};
-  if (receive.call_waits && !send_blocks && !sender_waits) return {Copier::receiver, Reason::calls};
-  if (is_short) return {Copier::receiver, Reason::receiver_waits};
+  if (is_short && (Engine::this_thread_is_inside() || !sender_waits))
+    return {Copier::receiver, receiver_waits ? Reason::receiver_waits : Reason::is_short};
+  if (receiver_waits && receive.call_waits && !send_blocks && !sender_waits) return {Copier::receiver, Reason::calls};
   return {Copier::both, Reason::both_copy};
 }
 
