@@ -186,9 +186,9 @@ void print_call_sites() {
   if (!sites.empty()) std::fprintf(stderr, "sluice: releases by call site, rank 0\n");
   for (std::size_t i = 0; i < std::min(sites.size(), most_lines); ++i) {
     const ReleasePolicy::Report& site = sites[i];
-    std::fprintf(stderr, "sluice:   %s at %s: %" PRIu64 " released, %" PRIu64 " touched at once, %.1f us hidden by each%s\n",
-                 site.site.function, place(site.site.return_address).c_str(), site.releases, site.losses,
-                 static_cast<double>(site.hidden_ns) / static_cast<double>(site.releases) / ns_per_us,
+    std::fprintf(stderr, "sluice:   %s at %s: %" PRIu64 " calls released, %" PRIu64 " did not pay, %.1f us hidden by each%s\n",
+                 site.site.function, place(site.site.return_address).c_str(), site.calls, site.losses,
+                 static_cast<double>(site.hidden_ns) / static_cast<double>(site.calls) / ns_per_us,
                  site.resting ? "; not released at present" : "");
   }
   if (sites.size() > most_lines) std::fprintf(stderr, "sluice:   and %zu more\n", sites.size() - most_lines);

@@ -9,6 +9,7 @@
 // release go out: the process would have given them while blocked.
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/alternate_stacks.hpp"
 #include "runtime/clock.hpp"
@@ -153,7 +154,7 @@ bool Engine::State::migrate(ByteRange range) {
   return result == Ineligible::none;
 }
 
-bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns) {
+bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {
   if (!releases()) return false;
   if (host.outstanding && host.outstanding()) {
     refuse_release(requests, Fallback::host_outstanding, waited_ns);
@@ -177,10 +178,15 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     __builtin_ia32_pause();
     lock.lock();
   }
+  ReleasingCall* call = nullptr;
   for (Request* request : requests) {
-    if (pending(request) && !(request->is_send() ? release_send(request) : release(request))) {
+    if (!pending(request)) continue;
+    if (!(request->is_send() ? release_send(request) : release(request))) {
       return refuse_release(*request, Fallback::guard_refused, waited_ns);
     }
+    if (!call) call = &policy.begin(site);
+    ++call->open;
+    request->released_by = call;
   }
   return true;
 }
@@ -308,19 +314,19 @@ void Engine::State::end_release(Request& request) {
   const std::uint64_t now = now_ns();
   const std::uint64_t lasted = now - request.released_at;
   const std::uint64_t touched = PageGuard::first_touch_after(*request.guarded);
+  const std::uint64_t ran = PageGuard::ran_on_for(*request.guarded, now);
   const std::uint64_t closing = request.released_at - PageGuard::protected_at(*request.guarded);
   guard->finish(request.guarded);
   if (request.is_send()) arena->note_send(request.range(), false);
   request.guarded = nullptr;
   request.released = false;
   released.remove(&request);
-  // Touches are counted from before the protection, which hides nothing.
-  std::uint64_t hidden = touched != 0 ? std::min(touched, lasted) : lasted;
-  if (touched != 0) hidden -= std::min(hidden, closing);
+  // The guard counts from before the protection, which hides nothing.
+  const std::uint64_t hidden = std::min(ran - std::min(ran, closing), lasted);
   const std::uint64_t price = price_of_release(request);
   (request.is_send() ? statistics.sends_touched_at_once : statistics.touched_at_once) += hidden <= price ? 1 : 0;
   (request.is_send() ? statistics.sends_blocked_ns : statistics.blocked_ns) += lasted;
-  policy.learn(request.site, hidden, price);
+  policy.end(*std::exchange(request.released_by, nullptr), hidden, price);
   if (trace::on()) [[unlikely]]
     trace::release_ended(request, {lasted, hidden, touched, price});
 }

@@ -2,6 +2,7 @@
 // 6, 8, 9, 11, 12).
 
 #include "runtime/engine_state.hpp"
+#include "runtime/stall_clock.hpp"
 #include "runtime/trace_events.hpp"
 
 namespace sluice {
@@ -26,6 +27,7 @@ void Engine::State::settle(ByteRange bytes, Access access, Waiter& waiter, Lock&
     if (send->is_send() && send->range().overlaps(bytes)) PageGuard::note_touch(*send->guarded);
   }
   note_settling(traced, [&](const Request& request) { return keeps_from(request, bytes, access); });
+  const Stall stall;
   while (released_overlaps(bytes, access)) {
     if (!progress(lock)) waiter.step(lock);
   }
@@ -58,6 +60,7 @@ void Engine::settle_all(trace::SettleCause cause) {
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
   state_->note_settling(traced, [](const Request&) { return true; });
+  const Stall stall;
   while (!state_->released.empty()) {
     if (!state_->progress(lock)) waiter.step(lock);
   }
@@ -85,6 +88,7 @@ void Engine::settle_unknown() {
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
   state_->note_settling(traced, [](const Request& request) { return request.unknown; });
+  const Stall stall;
   while (state_->unmatched_releases != 0) {
     if (!state_->progress(lock)) waiter.step(lock);
   }
@@ -108,6 +112,7 @@ std::size_t Engine::resolve(std::uint64_t lazy_token) {
   Waiter waiter(*state_, Waiter::Who::application);
   const auto is_asked_for = [&](const Request& request) { return request.unknown && request.lazy_token == lazy_token; };
   state_->note_settling(traced, is_asked_for);
+  const Stall stall;
   for (;;) {
     if (const auto bytes = state_->lazy_counts.find(lazy_token)) return *bytes;
     if (!state_->progress(lock)) waiter.step(lock);

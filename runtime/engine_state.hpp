@@ -260,7 +260,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns);
   void refuse_release(std::span<Request* const> requests, Fallback reason, std::uint64_t waited_ns);
   void fall_back(const Request& request, Fallback reason);
-  bool try_release(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);
+  bool try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns);
   bool awaits_announced(std::span<Request* const> requests, std::uint64_t waited_ns);
   [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
   /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data

@@ -179,7 +179,7 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     }
     asked = true;
     set_aside(requests.subspan(first_open), waiter.waited_ns());
-    if (try_release(lock, requests.subspan(first_open), waiter.waited_ns())) break;
+    if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
   }
   statistics.waited_ns += waiter.waited_ns();
 }

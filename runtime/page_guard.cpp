@@ -16,6 +16,7 @@
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/page_guard_slots.hpp"
 #include "runtime/page_guard_userfaultfd.hpp"
+#include "runtime/stall_clock.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/trace_sites.hpp"
 
@@ -101,7 +102,10 @@ struct PageGuard::State final : fault_signal::Answerer, TouchAnswerer {
   bool answer_touch(std::uintptr_t page) override;
   [[nodiscard]] bool is_closed_page(std::uintptr_t page) const override { return is_closed({page, page + 1}, Access::read); }
   void progress(unsigned attempt) override { waiter.wait_a_little(attempt); }
-  void note_wait(std::uint64_t ns) override { nanoseconds_waited.fetch_add(ns, std::memory_order_relaxed); }
+  void note_wait(std::uint64_t began, std::uint64_t now) override {
+    detail::stall_clock.end(began, now);
+    nanoseconds_waited.fetch_add(now - began, std::memory_order_relaxed);
+  }
   void map_free(PageRange pages) override;
 };
 
@@ -158,15 +162,26 @@ bool PageGuard::kernel_waits() const { return state_->mechanism->kernel_waits();
 void PageGuard::abandon() { state_->mechanism->abandon(); }
 
 std::uint64_t PageGuard::first_touch_after(const Guarded& guarded) {
-  return guarded.touched_after.load(std::memory_order_relaxed);
+  return guarded.touched_after.load(std::memory_order_acquire);
+}
+
+std::uint64_t PageGuard::ran_on_for(const Guarded& guarded, std::uint64_t now) {
+  const std::uint64_t touched = first_touch_after(guarded);
+  const std::uint64_t lasted = touched != 0 ? touched : now - guarded.protected_at;
+  const std::uint64_t stalled = touched != 0 ? guarded.stalled_until_touch.load(std::memory_order_relaxed)
+                                             : detail::stall_clock.passed(guarded.stalled_before, now);
+  return lasted - std::min(stalled, lasted);
 }
 
 std::uint64_t PageGuard::protected_at(const Guarded& guarded) { return guarded.protected_at; }
 
 void PageGuard::note_touch(Guarded& guarded) {
   std::uint64_t never = 0;
-  const std::uint64_t after = std::max<std::uint64_t>(now_ns() - guarded.protected_at, 1);
-  guarded.touched_after.compare_exchange_strong(never, after, std::memory_order_relaxed);
+  if (guarded.touched_after.load(std::memory_order_relaxed) != never) return;
+  const std::uint64_t now = now_ns();
+  guarded.stalled_until_touch.store(detail::stall_clock.passed(guarded.stalled_before, now), std::memory_order_relaxed);
+  const std::uint64_t after = std::max<std::uint64_t>(now - guarded.protected_at, 1);
+  guarded.touched_after.compare_exchange_strong(never, after, std::memory_order_release, std::memory_order_relaxed);
 }
 
 bool PageGuard::covers(ByteRange bytes) const {
@@ -195,6 +210,7 @@ Guarded* PageGuard::protect(ByteRange buffer, std::size_t completed, KeptOut kep
   const PageRange pages = PageRange::covering({std::min(buffer.begin + completed, buffer.end), buffer.end});
   guarded->buffer = buffer;
   guarded->protected_at = now_ns();
+  guarded->stalled_before = detail::stall_clock.read(guarded->protected_at);
   guarded->touched_after.store(0, std::memory_order_relaxed);
   guarded->kept_out.store(kept_out, std::memory_order_relaxed);
   guarded->operation.store(operation, std::memory_order_relaxed);
@@ -290,6 +306,7 @@ void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
   note_touch(page.begin, fault.access);
   const TracedTouch traced(slots, fault);
   const std::uint64_t start = now_ns();
+  detail::stall_clock.begin(start);
   std::uint64_t window = start;
   std::uint64_t now = start;
   for (unsigned attempt = 0; is_closed(page, fault.access); ++attempt) {
@@ -299,7 +316,7 @@ void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
     fault_signal::let_signals_in(fault);
     window = now;
   }
-  note_wait(now - start);
+  note_wait(start, now);
 }
 
 /// Under the lock, so that nothing comes to be closed between the look and the mapping.

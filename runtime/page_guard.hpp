@@ -94,6 +94,9 @@ class PageGuard {
   static void note_touch(Guarded& guarded);
   /// When the first thread touched one of its closed pages, in nanoseconds after protect; 0 when none did (yet).
   [[nodiscard]] static std::uint64_t first_touch_after(const Guarded& guarded);
+  /// For how long since protect the application went on, until that touch or, if there was none, until `now`; without the time in
+  /// which it waited for other data under guard.
+  [[nodiscard]] static std::uint64_t ran_on_for(const Guarded& guarded, std::uint64_t now);
 
   /// When protect began, by now_ns().
   [[nodiscard]] static std::uint64_t protected_at(const Guarded& guarded);

@@ -21,10 +21,12 @@ struct Guarded {
   std::atomic<std::uintptr_t> first{0};
   std::atomic<std::uintptr_t> last{0};
   std::atomic<KeptOut> kept_out{KeptOut::everybody};  // written before `first`
-  std::atomic<std::uint64_t> touched_after{0};        // written once by the first fault
-  std::atomic<std::uint32_t> operation{0};            // in the trace; written before `first`
+  std::atomic<std::uint64_t> touched_after{0};        // written once by the first fault, after the next
+  std::atomic<std::uint64_t> stalled_until_touch{0};
+  std::atomic<std::uint32_t> operation{0};  // in the trace; written before `first`
   // The rest is written before the slot is published and while it is free.
   std::uint64_t protected_at = 0;
+  std::uint64_t stalled_before = 0;  // by the stall clock
   ByteRange buffer;
   bool in_use = false;
 

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "runtime/clock.hpp"
+#include "runtime/stall_clock.hpp"
 
 namespace sluice {
 
@@ -82,7 +83,10 @@ bool TouchThreads::wait_for_touches() const {
 bool TouchThreads::enter(std::uintptr_t page) {
   const std::lock_guard lock(waits_lock_);
   const auto same = [&](const Wait& wait) { return wait.page == page; };
-  if (std::none_of(waits_.begin(), waits_.end(), same)) waits_.push_back({page, now_ns()});
+  if (std::none_of(waits_.begin(), waits_.end(), same)) {
+    waits_.push_back({page, now_ns()});
+    detail::stall_clock.begin(waits_.back().since);
+  }
   return !std::exchange(driven_, true);
 }
 
@@ -97,7 +101,7 @@ bool TouchThreads::anybody_waits() {
   std::erase_if(waits_, [&](const Wait& wait) {
     if (answerer_.is_closed_page(wait.page)) return false;
     if (now == 0) now = now_ns();
-    answerer_.note_wait(now - wait.since);
+    answerer_.note_wait(wait.since, now);
     return true;
   });
   driven_ = !waits_.empty() && !stopped_.load(std::memory_order_relaxed);

@@ -41,8 +41,8 @@ class TouchAnswerer {
   [[nodiscard]] virtual bool is_closed_page(std::uintptr_t page) const = 0;
   /// Brings closed pages nearer to their data.
   virtual void progress(unsigned attempt) = 0;
-  /// A closed page was waited for.
-  virtual void note_wait(std::uint64_t nanoseconds) = 0;
+  /// A closed page was waited for between these times.
+  virtual void note_wait(std::uint64_t began, std::uint64_t now) = 0;
   /// Maps those of `pages` that no release holds.
   virtual void map_free(PageRange pages) = 0;
 

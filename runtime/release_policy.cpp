@@ -61,14 +61,30 @@ bool ReleasePolicy::allows(CallSite site) {
   return false;
 }
 
-/// A release that pays may be an accident (the thread lost its processor before it touched the data), so it makes up for as many
+ReleasingCall& ReleasePolicy::begin(CallSite site) {
+  if (free_calls_.empty()) free_calls_.push_back(&calls_.emplace_back());
+  ReleasingCall& call = *free_calls_.back();
+  free_calls_.pop_back();
+  call = {.site = site};
+  return call;
+}
+
+void ReleasePolicy::end(ReleasingCall& call, std::uint64_t hidden_ns, std::uint64_t price_ns) {
+  call.hidden_ns = std::max(call.hidden_ns, hidden_ns);
+  call.price_ns += price_ns;
+  if (--call.open != 0) return;
+  learn(call);
+  free_calls_.push_back(&call);
+}
+
+/// A call that pays may be an accident (the thread lost its processor before it touched the data), so it makes up for as many
 /// losses as it was worth and halves the next rest, no more: a site that mostly loses soon rests again.
-void ReleasePolicy::learn(CallSite site, std::uint64_t hidden_ns, std::uint64_t price_ns) {
-  Entry& found = entry(site);
-  ++found.releases;
-  found.hidden_ns += hidden_ns;
-  if (hidden_ns > price_ns) {
-    const std::uint64_t worth = hidden_ns / std::max<std::uint64_t>(price_ns, 1);
+void ReleasePolicy::learn(const ReleasingCall& call) {
+  Entry& found = entry(call.site);
+  ++found.calls;
+  found.hidden_ns += call.hidden_ns;
+  if (call.hidden_ns > call.price_ns) {
+    const std::uint64_t worth = call.hidden_ns / std::max<std::uint64_t>(call.price_ns, 1);
     found.losses -= static_cast<std::uint32_t>(std::min<std::uint64_t>(found.losses, worth));
     found.next_rest = std::max(found.next_rest / 2, first_rest);
     return;
@@ -83,10 +99,10 @@ void ReleasePolicy::learn(CallSite site, std::uint64_t hidden_ns, std::uint64_t 
 std::vector<ReleasePolicy::Report> ReleasePolicy::reports() const {
   std::vector<Report> reports;
   for (const Entry& entry : entries_) {
-    if (entry.releases == 0) continue;
-    reports.push_back({entry.site, entry.releases, entry.all_losses, entry.hidden_ns, entry.resting != 0});
+    if (entry.calls == 0) continue;
+    reports.push_back({entry.site, entry.calls, entry.all_losses, entry.hidden_ns, entry.resting != 0});
   }
-  std::sort(reports.begin(), reports.end(), [](const Report& a, const Report& b) { return a.releases > b.releases; });
+  std::sort(reports.begin(), reports.end(), [](const Report& a, const Report& b) { return a.calls > b.calls; });
   return reports;
 }
 

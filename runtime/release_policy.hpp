@@ -1,17 +1,27 @@
-// Whether a call site's receives are worth releasing (rule 14): a release that is touched before it has hidden more time than
-// it cost counts against its call site. After a few of those in a row the site rests, each time for twice as long, and is tried
+// Whether a call site's receives are worth releasing (rule 14): a call whose releases have hidden less time than they cost, all
+// together, counts against its site. After a few of those in a row the site rests, each time for twice as long, and is tried
 // again.
 //
 // A fixed table by XXH3 of the return address. Belongs to the engine lock.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "runtime/types.hpp"
 
 namespace sluice {
+
+/// A call that has released something, until all of that is over. What it hid counts once, however many releases hid it.
+struct ReleasingCall {
+  CallSite site;
+  std::size_t open = 0;         // releases that are not over
+  std::uint64_t hidden_ns = 0;  // by the one that hid most
+  std::uint64_t price_ns = 0;   // of all together
+};
 
 class ReleasePolicy {
  public:
@@ -30,14 +40,17 @@ class ReleasePolicy {
 
   /// Asked once a call that would release; counts the rest down.
   bool allows(CallSite site);
-  /// `hidden_ns`: from release until the first touch, or completion if that came first. `price_ns`: what the release cost.
-  void learn(CallSite site, std::uint64_t hidden_ns, std::uint64_t price_ns);
+  /// Of a call at that site, which counts its releases in `open`. Stays where it is until `end` was told of each of them.
+  ReleasingCall& begin(CallSite site);
+  /// `hidden_ns`: for how long the application went on, from release until the first touch, or completion if that came first.
+  /// `price_ns`: what the release cost.
+  void end(ReleasingCall& call, std::uint64_t hidden_ns, std::uint64_t price_ns);
 
   /// What became of the releases of one call site.
   struct Report {
     CallSite site;
-    std::uint64_t releases = 0;
-    std::uint64_t losses = 0;  // touched before they had paid
+    std::uint64_t calls = 0;   // that released something
+    std::uint64_t losses = 0;  // of these, whose data was touched before they had paid
     std::uint64_t hidden_ns = 0;
     bool resting = false;
   };
@@ -52,7 +65,7 @@ class ReleasePolicy {
 
   struct Entry {
     CallSite site;
-    std::uint64_t releases = 0;
+    std::uint64_t calls = 0;
     std::uint64_t all_losses = 0;
     std::uint64_t hidden_ns = 0;
     std::uint32_t losses = 0;   // less those that later ones which paid make up for
@@ -60,9 +73,12 @@ class ReleasePolicy {
     std::uint32_t next_rest = first_rest;
   };
   Entry& entry(CallSite site);
+  void learn(const ReleasingCall& call);
 
   Cost cost_;
   std::array<Entry, 512> entries_{};
+  std::deque<ReleasingCall> calls_;  // never moved, used again
+  std::vector<ReleasingCall*> free_calls_;
 };
 
 }  // namespace sluice

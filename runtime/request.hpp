@@ -18,6 +18,7 @@
 namespace sluice {
 
 struct Guarded;
+struct ReleasingCall;
 
 /// Names a request in messages: index in the pool and a generation, so that a stale or damaged name is noticed.
 enum class RequestId : std::uint64_t {};
@@ -120,6 +121,7 @@ class Request {
   bool awaited = false;      // by a call that the trace is told of
   bool shadow = false;       // send: a copy of one that is over for the program
   Guarded* guarded = nullptr;
+  ReleasingCall* released_by = nullptr;
   std::uint64_t released_at = 0;
   std::uint64_t release_mark = 0;  // operations numbered above began after the release
   std::uint64_t lazy_token = 0;

@@ -242,7 +242,8 @@ inline constexpr std::array kinds{
     KindText{Kind::release_end, "release_end",
              "operation site duration detail:how|release bytes:hidden_ns value:touched_after_ns extra:price_ns",
              "A release is over. duration: how long it lasted, for which its call would have gone on waiting. hidden: until the "
-             "first touch, less what closing the pages took. touched_after_ns: 0 when nobody touched it."},
+             "first touch, less what closing the pages took and what the program waited for other releases meanwhile. "
+             "touched_after_ns: 0 when nobody touched it."},
     KindText{Kind::fault, "fault", "operation site duration detail:access=access value:address@",
              "A thread touched a page under guard and waited. site: the instruction that touched it."},
     KindText{Kind::settle, "settle", "operation site duration detail:cause=settle bytes:bytes value:address@",

@@ -147,6 +147,10 @@ void told_of_end_of_release(void) {
   told("+", "open", " ");
   told_of_last_of_release("");
 }
+void told_of_end_of_settled_release(void) {
+  told("+", "open", " ");
+  told_of_last_of_release("at once|"); /* as fast as the processor comes to the call */
+}
 void probe_until_there(const char* kind, int bytes) {
   say_go();
   for (int there = 0; !there;) MPI_Iprobe(1, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);

@@ -40,6 +40,8 @@ void told_of_clearance(void);
 void told_of_coming(void);
 void told_of_last_of_release(const char* how);
 void told_of_end_of_release(void);
+/* A call of the program's waits for it, soon after the release. */
+void told_of_end_of_settled_release(void);
 
 /* Rank 0 says that it is about to receive, so that rank 1 is later than that however busy the machine is. */
 void say_go(void);

@@ -46,7 +46,7 @@ void unpacked(char* buffer) {
   NEXT_LINE;
   MPI_Unpack(buffer, large, &position, target, large, MPI_BYTE, MPI_COMM_WORLD);
   told_of_coming();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
   told_of_settling("1", buffer, "host call", "MPI_Unpack");
   told("1", "call", ", \"by\": \"host\"" AT("MPI_Unpack"), WHERE);
 }
@@ -60,7 +60,7 @@ void something_else_written(char* buffer) {
   told_of_clearance();
   told_of_settling("~", buffer, "output", "write");
   told_of_fins();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
 }
 
 void written(char* buffer) {
@@ -72,7 +72,7 @@ void written(char* buffer) {
   told_of_clearance();
   told_of_settling("~", buffer, "output", "writev");
   told_of_fins();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
   told_of_settling("?", buffer, "operation", "writev");
 }
 
@@ -81,7 +81,7 @@ void memory_given_back(char* buffer) {
   RECEIVE_LARGE(buffer);
   mprotect(buffer, large, PROT_READ | PROT_WRITE);
   told_of_coming();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
   told("1", "settle", ", \"cause\": \"allocator\", \"bytes\": %d, \"address\": \"0x%llx\"", large, ADDRESS(buffer));
 }
 
@@ -100,7 +100,7 @@ void counted(char* buffer) {
   told_of_clearance();
   told_of_settling("~", buffer, "count", "MPI_Get_count");
   told_of_fins();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
 }
 
 void forked(char* buffer) {
@@ -110,7 +110,7 @@ void forked(char* buffer) {
   if (child == 0) _exit(0);
   waitpid(child, NULL, 0);
   told_of_coming();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
   told("1", "settle", ", \"cause\": \"fork\", \"bytes\": %d", large);
 }
 
@@ -129,7 +129,7 @@ void sent_on(char* buffer) {
   NEXT_LINE;
   MPI_Send(buffer, small, MPI_BYTE, 1, tag, MPI_COMM_WORLD);
   told_of_coming();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
   told_of_settling("1", buffer, "operation", "MPI_Send");
   told_of_small_send(buffer, small, "MPI_Send");
 }
@@ -162,7 +162,7 @@ void held(char* buffer) {
   told("1", "let_go", ", \"peer\": 1, \"what\": \"send\"");
   told("1", "message_out", ", \"peer\": 1, \"kind\": \"eager\", \"message\": %d", ++sent_to_other);
   told_of_transfer();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
 }
 
 /* Of the message that is received after the release and sent before the large one; both are under way at once. */

@@ -63,6 +63,6 @@ void never_needed(char* buffer) {
   if (rank == 1) return send_large_late(buffer);
   RECEIVE_LARGE(buffer);
   told_of_coming();
-  told_of_end_of_release();
+  told_of_end_of_settled_release();
   told("1", "settle", ", \"cause\": \"finalize\", \"bytes\": %d, \"address\": \"0x%llx\"", large, ADDRESS(buffer));
 }

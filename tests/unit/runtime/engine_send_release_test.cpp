@@ -68,6 +68,27 @@ TEST_F(SendRelease, a_synchronous_send_waits_for_its_receiver) {
   EXPECT_EQ(statistics_.sends_released, 0u);
 }
 
+TEST_F(SendRelease, it_is_the_call_that_waits_which_is_judged_and_not_the_one_that_began) {
+  constexpr CallSite wait{0x77, "MPI_Waitall"};
+  const UserBuffer buffer{data_, bytes, Layout::contiguous(1)};
+  run(4, [&](Engine& engine, Context& world) {
+    earn_a_block(engine, world);
+    std::array<Request*, 2> sends{};
+    for (Request*& send : sends) send = engine.start_send(world, one, tag, buffer, SendMode::standard, here);
+    engine.wait_all(sends, wait);
+    for (Request* send : sends) engine.take(send);
+    EXPECT_TRUE(engine.call_sites().empty());
+    ask_soon(3);
+    fill(3);
+    asking_.join();
+    const auto sites = engine.call_sites();
+    ASSERT_EQ(sites.size(), 1u);
+    EXPECT_EQ(sites[0].site.return_address, wait.return_address);
+    EXPECT_EQ(sites[0].calls, 1u);
+  });
+  EXPECT_EQ(statistics_.sends_released, 2u);
+}
+
 TEST_F(SendRelease, nothing_is_released_where_other_threads_may_be_in_calls) {
   concurrent_calls_ = true;
   run(2, [&](Engine& engine, Context& world) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "guarded_block.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/page_guard_choice.hpp"
 
 namespace sluice {
@@ -90,6 +91,33 @@ TEST_P(PageGuardTest, the_first_touch_is_told_and_none_is_zero) {
   read(block.page(0));
   EXPECT_GT(PageGuard::first_touch_after(*release), 0u);
   guard.finish(release);
+}
+
+TEST_P(PageGuardTest, what_the_application_ran_on_for_is_without_its_waits_for_other_pages) {
+  PageGuard guard(waiter_, &arena_, GetParam());
+  ASSERT_EQ(guard.engine(), GetParam());
+  const Block block(arena_, 4);
+  Guarded* first = guard.protect(block.bytes(0, page_bytes), 0);
+  Guarded* second = guard.protect(block.bytes(page_bytes, 2 * page_bytes), 0);
+  Guarded* untouched = guard.protect(block.bytes(2 * page_bytes, 4 * page_bytes), 0);
+  constexpr std::chrono::milliseconds wait{20};
+  const std::uint64_t wait_ns = std::chrono::nanoseconds(wait).count();
+  waiter_.step = [&](unsigned) {
+    std::this_thread::sleep_for(wait);
+    guard.open(*first, page_bytes);
+  };
+  read(block.page(0));
+  while (guard.statistics().nanoseconds_waited == 0) std::this_thread::yield();
+  waiter_.step = [&](unsigned) { guard.open(*second, page_bytes); };
+  read(block.page(1));
+
+  EXPECT_GT(PageGuard::first_touch_after(*second), wait_ns);
+  const std::uint64_t now = now_ns();
+  EXPECT_LE(PageGuard::ran_on_for(*first, now), PageGuard::first_touch_after(*first));
+  EXPECT_LE(PageGuard::ran_on_for(*second, now) + wait_ns, PageGuard::first_touch_after(*second));
+  EXPECT_LE(PageGuard::ran_on_for(*untouched, now) + wait_ns, now - PageGuard::protected_at(*untouched));
+  EXPECT_GT(PageGuard::ran_on_for(*untouched, now), 0u);
+  for (Guarded* release : {first, second, untouched}) guard.finish(release);
 }
 
 TEST_P(PageGuardTest, a_page_of_three_receives_opens_with_the_last_of_them) {
