@@ -65,11 +65,14 @@ class MixedTransport final : public Transport {
   [[nodiscard]] std::size_t adapter_work() const override { return near_.adapter_work(); }
   void note_adapter_work(int transfers) override { near_.note_adapter_work(transfers); }
   [[nodiscard]] bool is_attentive(Peer peer) const override { return is_near(peer) && near_.is_attentive(peer); }
+  [[nodiscard]] bool is_asleep(Peer peer) const override { return is_near(peer) && near_.is_asleep(peer); }
 
   [[nodiscard]] Rdma* rdma(Peer peer) override { return is_near(peer) ? near_.rdma(peer) : far_.rdma(peer); }
   [[nodiscard]] Rdma* loopback(Peer peer) override { return is_near(peer) ? far_.loopback(peer) : nullptr; }
 
+  void tell_of_waiting() override { near_.tell_of_waiting(); }
   void flush_alerts() override { near_.flush_alerts(); }
+  void leave_alerts() override { near_.leave_alerts(); }
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override { near_.sleep(limit); }
   void poke() override { near_.poke(); }

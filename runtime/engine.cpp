@@ -52,6 +52,7 @@ Engine::State::State(const Parts& parts)
       config(parts.config),
       chunk_bytes(config.copy_chunk != 0 ? config.copy_chunk : parts.calibration.chunk_bytes),
       coop_bytes(parts.calibration.coop_bytes),
+      processes_on_node(parts.processes_on_node),
       oversubscribed(more_processes_than_processors(parts.processes_on_node)),
       spare_processor(has_two_processors(parts.processes_on_node)),
       concurrent_calls(parts.concurrent_calls),

@@ -6,7 +6,7 @@
 // by its attention word whether somebody looks at messages there.
 //
 //   a processor for every process
-//     a short message, of which two halves are not worth it (calibration.hpp)
+//     both sides send as much, or a short message, of which two halves are not worth it (calibration.hpp)
 //                                  the receiver; "short" is longer where not both calls block. Both, if its helper thread has
 //                                  matched it and the sender waits in a call: there is a processor that has nothing to do
 //     Isend or Bsend meets Recv, and the sender is not in a call now
@@ -30,13 +30,14 @@
 namespace sluice {
 namespace {
 
-/// Of messages that nobody waits for alone, several are often under way, in both directions, so that both processors have enough
-/// to copy. Two ranks that exchange the faces of a stencil, µs where receivers read and where both copy: 64 KB 9 and 57, 256 KB
-/// 53 and 110 (the host 13 and 70). With 1 MB they are alike, and windows one way are twice as fast by both.
-constexpr std::size_t least_shared_exchange = std::size_t{512} << 10;
-/// Where the receiver has no sends of its own under way, its peer's processor has little else to do. Windows of messages one way,
-/// GB/s where the receiver reads and where both copy: 128 KB 10.4 and 7.7, 192 KB 11.1 and 11.8, 256 KB 11.4 and 13.6.
+/// Of messages that nobody waits for alone, several are often under way. Where the receiver has no sends of its own under way,
+/// nor had any beside the last message, its peer's processor has little else to do. Windows of messages one way, GB/s where the
+/// receiver reads and where both copy: 128 KB 10.4 and 7.7, 192 KB 11.1 and 11.8, 256 KB 11.4 and 13.6.
 constexpr std::size_t least_shared_window = std::size_t{192} << 10;
+/// Of processes that send to each other, each has its own copies to make, and the processors are equally busy without sharing
+/// one. A message each way, µs where receivers read and where both copy: 256 KB 21 and 30, 1 MB 71 and 77, 4 MB 312 and 358; the
+/// faces of a stencil, 1 MB: 106 and 162. Not so for a message that is so many times longer than what this process sends.
+constexpr std::size_t least_uneven = 2;
 
 /// Four ranks on two processors that
 /// gather, µs where the root reads and where the senders copy: 64 KB 29 and 71, 256 KB 98 and 558, 512 KB 216 and 332.
@@ -81,10 +82,12 @@ Engine::State::CopyChoice Engine::State::choose_hybrid(const Request& receive) c
   }
   const bool sender_waits = transport->is_attentive(receive.peer);
   const bool alone = send_blocks && receive.call_waits;
-  const std::size_t least = alone ? 0 : pending_sends == gathered_sends ? least_shared_window : least_shared_exchange;
-  const bool is_short = bytes < std::max(coop_bytes, least);
-  if (is_short && (Engine::this_thread_is_inside() || !sender_waits))
+  const bool is_exchange = (receive.sends_too || exchanges) && bytes < least_uneven * last_large_send;
+  const bool is_short = bytes < std::max(coop_bytes, alone ? 0 : least_shared_window);
+  if ((is_exchange || is_short) && (Engine::this_thread_is_inside() || !sender_waits)) {
+    if (is_exchange) return {Copier::receiver, Reason::exchange};
     return {Copier::receiver, receiver_waits ? Reason::receiver_waits : Reason::is_short};
+  }
   if (receiver_waits && receive.call_waits && !send_blocks && !sender_waits) return {Copier::receiver, Reason::calls};
   return {Copier::both, Reason::both_copy};
 }

@@ -179,6 +179,8 @@ void Engine::State::number(MessageHeader& header, Peer to) {
 /// It is the next one to its peer.
 void Engine::State::send_in_turn(Request* send) {
   if (!is_eager(*send)) {
+    ++large_sends;
+    last_large_send = send->bytes;
     MessageHeader header = matching_header(*send, MessageKind::rts);
     number(header, send->peer);
     ReadyToSend rts{.message_bytes = send->bytes, .sender_request = static_cast<std::uint64_t>(send->id)};

@@ -240,7 +240,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool kernel_waits_for_pages() const { return guard && guard->kernel_waits(); }
 
   // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
-  /// Polls everything once and does one piece of whatever work is there; true when something moved.
+  /// Polls everything once; true when something came.
+  bool take_messages();
+  /// ... and does one piece of whatever work is there; true when something moved.
   bool progress(Lock& lock);
   void wait_all(Lock& lock, std::span<Request* const> requests, CallSite site);
   void idle_call(Lock& lock);  // a test or probe that found nothing
@@ -248,6 +250,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void leave(Lock& lock);
   void arm(Lock& lock);
   [[nodiscard]] bool copies_before_leaving() const;
+  [[nodiscard]] bool leaves_copies() const;
   [[nodiscard]] Attention needed_attention() const;
   void set_host_call(bool now);
   void set_attention(Attention level);
@@ -324,8 +327,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// One piece of a copy inside the node: about 10 µs, so that control messages are answered in between and pages open soon.
   std::size_t chunk_bytes;
   std::size_t coop_bytes;  // from here on two halves at once are worth their messages
-  bool oversubscribed;     // more processes on this node than processors
-  bool spare_processor;    // the helper thread has one beside the application's
+  std::size_t processes_on_node;
+  bool oversubscribed;   // more processes on this node than processors
+  bool spare_processor;  // the helper thread has one beside the application's
   bool concurrent_calls;
   std::size_t eager_limit;                // smallest of those by peer
   std::vector<std::size_t> eager_limits;  // by peer
@@ -372,6 +376,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t open_receives = 0;    // incomplete
   std::size_t large_receives = 0;   // of these, may be announced by rts
   std::size_t shared_receives = 0;  // of these, in whose copy this side has taken part: the sender waits for the fin
+  std::uint64_t large_sends = 0;    // announced so far
+  std::size_t last_large_send = 0;  // its bytes
+  bool exchanges = false;           // some of them while the last large message was received
   std::size_t pending_sends = 0;
   std::size_t gathered_sends = 0;  // of these, read by an adapter: nothing but their own end is to come of them
   std::size_t buffered_sends = 0;
@@ -428,6 +435,7 @@ class Waiter {
   friend class Engine::Pause;
   void poll_host(Lock& lock, std::uint64_t now);
   void let_signals_in(Lock& lock, std::uint64_t now);
+  void tell_of_waiting();
 
   Engine::State& state_;
   Who who_;
@@ -435,6 +443,7 @@ class Waiter {
   std::uint64_t waited_ns_ = 0;
   std::uint64_t last_host_poll_ = 0;
   std::uint64_t last_window_ = 0;
+  std::uint64_t last_telling_ = 0;
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t last_completion_ = 0;
   unsigned steps_ = 0;

@@ -96,6 +96,8 @@ void Engine::State::note_progress(const Request& request) {
 
 void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   receive->matched = true;
+  receive->sends_too = pending_sends != gathered_sends;
+  receive->sends_before = large_sends;
   if (receive->offset + coming == receive->stop) {
     answer(*receive, MessageKind::fin);
     note_choice(*receive, trace::Protocol::stream, trace::Reason::brought_along, trace::with_last);

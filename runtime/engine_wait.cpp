@@ -36,6 +36,12 @@ constexpr std::uint64_t patience_ns = 200'000;
 constexpr std::uint64_t signal_latency_ns = 1'000'000;
 /// About as long as the helper thread takes to be woken, on a machine where a process has a processor: 10 µs.
 constexpr std::size_t least_worth_waking = std::size_t{128} << 10;
+/// How often a process that waits says so, as a peer may leave something undone at any time. Peers are between two calls for a µs
+/// or so. To look at each of them costs up to 0.1 µs.
+constexpr std::uint64_t telling_ns = 5'000;
+constexpr std::uint64_t telling_ns_per_peer = 500;
+/// The same in rounds of a thread that touched a missing page, and in tests that found nothing.
+constexpr unsigned telling_rounds = 64;
 constexpr microseconds sleep_host_busy{100};
 constexpr microseconds sleep_host_idle{10'000};
 /// How often a wait for a last byte looks in the time that it has lasted.
@@ -45,15 +51,16 @@ constexpr unsigned fault_rounds = 20'000;
 constexpr microseconds fault_sleep_moving{50};
 constexpr microseconds fault_sleep_unknown{10'000};
 
+bool is_worth_waking(const Request& copy) { return (copy.is_send() ? copy.limit : copy.stop) - copy.offset > least_worth_waking; }
+
 }  // namespace
 
 namespace detail {
 std::atomic<bool> host_call_prepared{false};
 }
 
-bool Engine::State::progress(Lock& lock) {
+bool Engine::State::take_messages() {
   bool moved = false;
-  const std::uint64_t completions = epoch;
   if (transport) moved = transport->poll(*this) > 0;
   if (!to_announce.empty()) announce_again();
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
@@ -62,6 +69,12 @@ bool Engine::State::progress(Lock& lock) {
   if (!polled.empty()) moved |= poll_last_bytes();
   if (!announced.empty()) moved |= poll_announced();
   if (!waiting_lines.empty()) moved |= advance_lines();
+  return moved;
+}
+
+bool Engine::State::progress(Lock& lock) {
+  const std::uint64_t completions = epoch;
+  bool moved = take_messages();
   // What is complete now may be what a thread waits for, and should not wait for another chunk (COOP-chunked, CO section II-C).
   // Copies are not put off for ever: only so many operations can be completed as have been posted.
   if (epoch != completions) return true;
@@ -110,33 +123,46 @@ void Engine::State::leave(Lock& lock) {
   --inside;
   if (inside == 0) {
     arm(lock);
-    if (transport) transport->flush_alerts();
+    if (transport) transport->leave_alerts();
   } else if (inside == sleepers) {
     set_attention(Attention::sleeper);
-    if (transport && transport->pending()) transport_poke();
+    if (transport && (transport->pending() || !copies.empty())) transport_poke();
   }
 }
 
-/// Where there is no processor to spare, a copy costs this one the same in the helper thread, and the wake-up besides. Where each
-/// process has one, the helper thread may find that of a peer that only waits; a short copy takes no longer than to wake it.
+/// Where processes share processors, a copy costs the application the same in the helper thread, and the wake-up besides. Where
+/// each process has one, the helper thread may find that of a peer that only waits; a short copy takes no longer than to wake it.
 bool Engine::State::copies_before_leaving() const {
   const Request* const next = copies.first();
   if (!next || spare_processor) return false;
-  return oversubscribed || (next->is_send() ? next->limit : next->stop) - next->offset <= least_worth_waking;
+  return oversubscribed || (!is_worth_waking(*next) && transport->is_asleep(next->peer));
+}
+
+/// ... But who leaves is often back in a call a moment later, and has its peers begin meanwhile with what else it asks of them.
+/// So what is short is left to the application's next call; or to the helper thread, once a peer says that it waits
+/// (tell_of_waiting), which one that is asleep cannot.
+bool Engine::State::leaves_copies() const {
+  if (spare_processor || oversubscribed || !released.empty() || !held.empty()) return false;
+  for (const Request* copy = copies.first(); copy; copy = decltype(copies)::next(copy)) {
+    if (transport->is_asleep(copy->peer)) return false;
+  }
+  return true;
 }
 
 void Engine::State::arm(Lock& lock) {
   constexpr int attempts = 8;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  bool looked = false;  // there was nothing more; for what comes now its sender wakes whom the attention says
+  for (int attempt = 0; attempt < attempts && !looked; ++attempt) {
     const Attention level = needed_attention();
     if (level == Attention::none || !transport) return;
-    set_attention(level);
-    if (!transport->pending() && !copies_before_leaving()) break;
-    progress(lock);
+    set_attention(!copies.empty() && leaves_copies() ? level | News::waiting : level);
+    looked = !transport->pending() && !copies_before_leaving();
+    if (looked) break;
+    copies_before_leaving() ? progress(lock) : take_messages();
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
   const bool pushes = (!streams.empty() && !streams_wait) || (!posting.empty() && !posting_waits);
-  if (!copies.empty() || pushes || needs_looks() || transport->pending()) transport->wake_helper();
+  if ((!copies.empty() && !leaves_copies()) || pushes || needs_looks() || !looked) transport->wake_helper();
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
@@ -189,6 +215,7 @@ void Engine::State::wait_a_little(unsigned attempt) {
   Inside inside_here(*this, lock);
   const bool moved = progress(lock);
   advance_releases();
+  if (attempt % telling_rounds == telling_rounds - 1 && transport) transport->tell_of_waiting();
   if (moved || attempt < fault_rounds) {
     if (oversubscribed && !moved) {
       lock.unlock();
@@ -205,7 +232,9 @@ void Engine::State::idle_call(Lock& lock) {
   constexpr unsigned calls_host_busy = 16;
   constexpr unsigned calls_host_idle = 1024;
   const bool busy = host.outstanding && host.outstanding();
-  const bool host_turn = host.progress && ++idle_calls % (busy ? calls_host_busy : calls_host_idle) == 0;
+  ++idle_calls;
+  if (idle_calls % telling_rounds == 0 && transport) transport->tell_of_waiting();
+  const bool host_turn = host.progress && idle_calls % (busy ? calls_host_busy : calls_host_idle) == 0;
   if (!host_turn && !oversubscribed) return;
   lock.unlock();
   if (host_turn) host.progress();
@@ -220,6 +249,13 @@ void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
   lock.unlock();
   { const held_signals::Window window; }
   lock.lock();
+}
+
+void Waiter::tell_of_waiting() {
+  const std::uint64_t interval = telling_ns + telling_ns_per_peer * state_.processes_on_node;
+  if (waited_ns_ - last_telling_ < interval) return;
+  last_telling_ = waited_ns_;
+  if (state_.transport) state_.transport->tell_of_waiting();
 }
 
 void Waiter::poll_host(Lock& lock, std::uint64_t now) {
@@ -244,6 +280,7 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   const std::uint64_t now = now_ns();
   if (started_ == 0) started_ = last_host_poll_ = now;
   waited_ns_ = now - started_;
+  tell_of_waiting();
   let_signals_in(lock, now);
   poll_host(lock, now);
   if (state_.epoch != seen_epoch_) last_completion_ = now;

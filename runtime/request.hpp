@@ -74,6 +74,8 @@ class Request {
   std::uint32_t progress_slot = Transport::no_slot;
   std::int64_t expected_of_peer = 0;  // receive: bytes of its copy that the other side is expected to make (COOP-load)
   std::int64_t expected_of_self = 0;  // ... and this process
+  std::uint64_t sends_before = 0;     // receive: `large_sends` of the engine when its message was matched
+  bool sends_too = false;             // receive: some of them were under way then
   std::uint8_t rts_flags = 0;
   std::uint8_t announced_last_byte = 0;  // receive: with flag_registered
   std::uint32_t announced_key = 0;       // likewise

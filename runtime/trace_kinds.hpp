@@ -66,6 +66,7 @@ enum class Reason : std::uint16_t {
   calls,
   load,
   is_short,
+  exchange,
 };
 /// What carries messages to a rank (EntryType::peers).
 enum class Transporter : std::uint8_t { none, self, shmem, tcp, verbs };
@@ -144,6 +145,7 @@ inline constexpr std::array words{
     Word{"reason", 12, "kinds of the calls"},
     Word{"reason", 13, "less to copy"},
     Word{"reason", 14, "message is short"},
+    Word{"reason", 15, "each side has its own to copy"},
     Word{"outcome", 0, "success"},
     Word{"outcome", 1, "truncated"},
     Word{"outcome", 2, "cancelled"},

@@ -53,11 +53,12 @@ class MessageSink {
 /// What arrived, as far as it matters whom it must wake. Values may be joined.
 enum class News : std::uint32_t {
   none = 0,
-  eager = 1,    // a message that needs no answer
-  end = 2,      // fin, ack: the other side has done its part
-  match = 4,    // rts, or a small message whose sender waits for its match
-  request = 8,  // any other message: it has this side do something
-  room = 16,    // no message: a peer finds no room for its next one, or gives room
+  eager = 1,     // a message that needs no answer
+  end = 2,       // fin, ack: the other side has done its part
+  match = 4,     // rts, or a small message whose sender waits for its match
+  request = 8,   // any other message: it has this side do something
+  room = 16,     // no message: a peer finds no room for its next one, or gives room
+  waiting = 32,  // no message: a peer has nothing to do but wait for what this side has left undone
 };
 
 [[nodiscard]] constexpr News operator|(News a, News b) {
@@ -88,8 +89,13 @@ enum class Attention : std::uint32_t {
   rendezvous = static_cast<std::uint32_t>(News::room | News::request | News::match | News::end),
   everything = static_cast<std::uint32_t>(News::room | News::request | News::match | News::end | News::eager),
   // An application thread sleeps in `sleep`: wake that, for everything.
-  sleeper = everything | 32,
+  sleeper = everything | 64,
 };
+
+/// ... and for that, too.
+[[nodiscard]] constexpr Attention operator|(Attention attention, News news) {
+  return static_cast<Attention>(static_cast<std::uint32_t>(attention) | static_cast<std::uint32_t>(news));
+}
 
 /// Whether somebody is to be woken for one of these.
 [[nodiscard]] constexpr bool asks_for(Attention attention, News news) {
@@ -178,9 +184,15 @@ class Transport {
   virtual void note_adapter_work(int /*transfers*/) {}
   /// A thread of the peer is in a call, or has been woken, so that what is sent to it is seen at once. A hint.
   [[nodiscard]] virtual bool is_attentive(Peer /*peer*/) const { return false; }
+  /// ... and a thread of the peer is asleep in one. A hint.
+  [[nodiscard]] virtual bool is_asleep(Peer /*peer*/) const { return false; }
 
-  /// Peers that were not told at once of what was sent to them are told now. For whoever stops polling.
+  /// This process has nothing to do but wait. Peers that have left something undone are told.
+  virtual void tell_of_waiting() {}
+  /// Peers that were not told at once of what was sent to them are told now. For whoever goes to sleep.
   virtual void flush_alerts() = 0;
+  /// ... or in time, by the helper thread. For an application thread that stops polling, most often for a moment.
+  virtual void leave_alerts() { flush_alerts(); }
 
   /// Sets what arriving messages do while nobody polls. After raising it the caller must look at `pending` once more.
   virtual void set_attention(Attention level) = 0;  // [any thread], sequentially consistent

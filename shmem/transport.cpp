@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <bit>
@@ -22,10 +23,14 @@ constexpr int messages_per_sender = 1;
 /// How long a peer whose application computes may stay unaware of a message, where processors are shared.
 constexpr std::uint64_t patience_ns = 50'000;
 
+/// ... and how long, at most, when this process has stopped polling too.
+constexpr long reminder_ns = 5'000'000;
+
 /// How long a peer may be between two calls before its helper thread is woken; to wake it takes as long.
 constexpr std::uint64_t between_calls_ns = 1'500;
 
-constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tag; peers are tagged with their local index
+constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tags; peers are tagged with their local index
+constexpr std::uint64_t own_reminder = own_bell - 1;
 
 void watch(const Descriptor& epoll, int fd, std::uint64_t tag) {
   epoll_event event{};
@@ -62,8 +67,10 @@ ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode)
       contact_words_(inbox_.layout().contact_words()),
       patient_(bootstrap.peers_.size() > static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)))),
       helper_bell_(std::move(bootstrap.helper_bell_)),
+      reminder_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create")),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
   watch(epoll_, helper_bell_.get(), own_bell);
+  watch(epoll_, reminder_.get(), own_reminder);
   for (std::size_t index = 0; index < bootstrap.peers_.size(); index++) {
     const auto number = static_cast<std::size_t>(bootstrap.peers_[index].peer);
     if (local_of_.size() <= number) local_of_.resize(number + 1);
@@ -94,30 +101,51 @@ std::string ShmemTransport::refusals(Peer peer) const {
 
 std::size_t ShmemTransport::max_payload(Peer /*peer*/) const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
 
-/// A peer that starts one nonblocking operation after the other is out of its calls for moments only, and its helper thread would
-/// take the processor from it to do what it does itself in its next call: so that is waited for. An owner that has come back
-/// looks for messages before it leaves again. Where processes share processors, a helper thread that is woken takes the processor
+/// Where processes share processors, a helper thread that is woken takes the processor
 /// from the application that it helps, and that application is most often back in a call a moment later. So the peer gets that
 /// moment, while this process polls on.
 void ShmemTransport::alert(Link& link, News news) {
+  const bool asks_helper = asks_helper_for(link.inbox.attention().load(std::memory_order_seq_cst), news);
+  if (news == News::eager || !asks_helper) {
+    sluice::alert(link.inbox.attention(), news, link.helper_bell.get());
+  } else if (!patient_) {
+    ring_after_a_moment(link, news);
+  } else {
+    if (deferred_.empty()) deferred_until_ = now_ns() + patience_ns;
+    if (link.untold == News::none) deferred_.push_back(&link);
+    link.untold = link.untold | news;
+  }
+}
+
+/// A peer that starts one nonblocking operation after the other is out of its calls for moments only, and its helper thread would
+/// take the processor from it to do what it does itself in its next call: so that is waited for. An owner that has come back
+/// looks for messages before it leaves again.
+void ShmemTransport::ring_after_a_moment(Link& link, News news) {
   const std::atomic<Attention>& attention = link.inbox.attention();
-  const auto asks_helper = [&] { return asks_helper_for(attention.load(std::memory_order_seq_cst), news); };
-  if (news != News::eager && asks_helper()) {
-    if (patient_) {
-      if (deferred_.empty()) deferred_until_ = now_ns() + patience_ns;
-      if (link.untold == News::none) deferred_.push_back(&link);
-      link.untold = link.untold | news;
-      return;
-    }
-    const std::uint64_t until = now_ns() + between_calls_ns;
-    while (asks_helper() && now_ns() < until) {
-    }
+  const std::uint64_t until = now_ns() + between_calls_ns;
+  while (asks_helper_for(attention.load(std::memory_order_seq_cst), news) && now_ns() < until) {
   }
   sluice::alert(link.inbox.attention(), news, link.helper_bell.get());
 }
 
+void ShmemTransport::tell_of_waiting() {
+  for (const auto& peer : links_) {
+    const bool left = peer && asks_helper_for(peer->inbox.attention().load(std::memory_order_relaxed), News::waiting);
+    if (left) ring_after_a_moment(*peer, News::waiting);
+  }
+}
+
 void ShmemTransport::ring_overdue() {
   if (now_ns() >= deferred_until_) flush_alerts();
+}
+
+/// The application is most often back in a call, and polls, before anybody has to be told. For the other cases a timer wakes this
+/// process's helper thread. It is not put off when it was not needed: that costs a virtual machine more than to be woken so
+/// rarely.
+void ShmemTransport::leave_alerts() {
+  if (deferred_.empty() || reminded_.exchange(true, std::memory_order_relaxed)) return;
+  const itimerspec time{{}, {0, reminder_ns}};
+  ::timerfd_settime(reminder_.get(), 0, &time, nullptr);
 }
 
 void ShmemTransport::flush_alerts() {
@@ -281,6 +309,10 @@ bool ShmemTransport::is_attentive(Peer peer) const {
   return level == Attention::none || level == Attention::sleeper;
 }
 
+bool ShmemTransport::is_asleep(Peer peer) const {
+  return inbox_of(peer).attention().load(std::memory_order_relaxed) == Attention::sleeper;
+}
+
 void ShmemTransport::set_attention(Attention level) { inbox_.attention().store(level, std::memory_order_seq_cst); }
 
 void ShmemTransport::sleep(std::chrono::microseconds limit) {
@@ -312,6 +344,10 @@ bool ShmemTransport::take_helper_events(int limit_ms) {
     if (tag == own_bell) {
       std::uint64_t times = 0;
       rung = ::read(helper_bell_.get(), &times, sizeof times) > 0 || rung;
+    } else if (tag == own_reminder) {
+      std::uint64_t times = 0;
+      rung = ::read(reminder_.get(), &times, sizeof times) > 0 || rung;
+      reminded_.store(false, std::memory_order_relaxed);
     } else {
       hear(*links_[tag]);
     }

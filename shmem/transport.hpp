@@ -65,8 +65,11 @@ class ShmemTransport final : public Transport {
   void expect_copy(Peer by, std::int64_t bytes) override;
   void copied(std::size_t bytes) override;
   [[nodiscard]] bool is_attentive(Peer peer) const override;
+  [[nodiscard]] bool is_asleep(Peer peer) const override;
 
+  void tell_of_waiting() override;
   void flush_alerts() override;
+  void leave_alerts() override;
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override;
   void poke() override;
@@ -93,6 +96,7 @@ class ShmemTransport final : public Transport {
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }
   void alert(Link& link, News news);
+  void ring_after_a_moment(Link& link, News news);
   void ring_overdue();
   int drain(Link& link, MessageSink& sink);
   [[nodiscard]] const Inbox& inbox_of(Peer peer) const;
@@ -115,9 +119,11 @@ class ShmemTransport final : public Transport {
   std::vector<std::uint32_t> free_slots_;
   std::uint64_t copied_ = 0;
   std::uint64_t adapter_work_ = 0;
-  std::atomic<int> sleepers_{0};  // threads inside `sleep`
+  std::atomic<int> sleepers_{0};       // threads inside `sleep`
+  std::atomic<bool> reminded_{false};  // `reminder_` is set
   std::atomic<Peer> vanished_{Peer{-1}};
   Descriptor helper_bell_;
+  Descriptor reminder_;  // a timerfd
   Descriptor epoll_;
 };
 

@@ -245,7 +245,7 @@ TEST(Chunks, what_a_thread_waits_for_is_told_before_a_chunk_of_something_else_is
 }
 
 /// Of two processes that are in calls, with a processor each.
-TEST(Hybrid, both_copy_a_message_of_a_window_unless_the_receiver_sends_as_well) {
+TEST(Hybrid, both_copy_a_message_of_a_window_unless_the_receiver_sends_as_much_or_did_beside_the_last_one) {
   LoopbackNetwork network(2);
   AliasArena arena{10000};
   Config config;
@@ -263,23 +263,24 @@ TEST(Hybrid, both_copy_a_message_of_a_window_unless_the_receiver_sends_as_well) 
 
   struct {
     std::size_t bytes;
-    bool exchange;
+    std::size_t sent_back;
     bool shared;
-  } const cases[] = {{100'000, false, false}, {300'000, false, true}, {300'000, true, false}, {600'000, true, true}};
-  for (const auto& [bytes, exchange, shared] : cases) {
+  } const cases[] = {{100'000, 0, false},      {300'000, 0, true},        {300'000, 300'000, false}, {600'000, 600'000, false},
+                     {600'000, 100'000, true}, {300'000, 300'000, false}, {300'000, 0, false},       {300'000, 0, true}};
+  for (const auto& [bytes, sent_back, shared] : cases) {
     Request* back = nullptr;
-    if (exchange) back = b.start_send(*at_b, zero, tag, part(target, bytes), SendMode::standard, here);
+    if (sent_back != 0) back = b.start_send(*at_b, zero, tag, part(target, sent_back), SendMode::standard, here);
     const std::uint64_t written = b.statistics().written;
     Request* send = a.start_send(*at_a, one, tag, part(source, bytes), SendMode::standard, here);
     Request* receive = b.start_receive(*at_b, zero, tag, part(target, bytes), here);
     std::thread sending([&, send = send] { a.wait_all({&send, 1}, here); });
     b.wait_all({&receive, 1}, here);
     sending.join();
-    EXPECT_EQ(b.statistics().written - written, shared ? 1U : 0U) << bytes << (exchange ? " exchanged" : " one way");
+    EXPECT_EQ(b.statistics().written - written, shared ? 1U : 0U) << bytes << " one way, " << sent_back << " the other";
     a.take(send);
     b.take(receive);
     if (!back) continue;
-    std::thread receiving([&, bytes = bytes] { a.receive(*at_a, one, tag, source.data(), bytes, here); });
+    std::thread receiving([&, bytes = sent_back] { a.receive(*at_a, one, tag, source.data(), bytes, here); });
     b.wait_all({&back, 1}, here);
     receiving.join();
     b.take(back);

@@ -143,29 +143,51 @@ TEST(Engine, who_finds_no_room_at_a_process_in_a_host_call_gets_some) {
   EXPECT_EQ(got, data);
 }
 
-TEST(Engine, a_short_message_that_is_there_is_copied_in_the_call_that_finds_it_where_no_processor_is_to_spare) {
-  const auto processors = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
-  LoopbackNetwork network(2);
-  Process p(network, Peer{0}, 2);
-  Process q(network, Peer{1}, 2, processors);
-  for (const std::size_t bytes : {std::size_t{100'000}, std::size_t{1'000'000}}) {
-    std::vector<std::byte> data = pattern(bytes, 1);
-    std::vector<std::byte> got(bytes);
-    Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
-    const std::uint64_t wakeups = q.engine.statistics().helper_wakeups;
-    Request* receive = q.engine.start_receive(*q.world, zero, tag, contiguous(got), here);
-    if (bytes == 100'000) {
-      EXPECT_TRUE(Engine::is_complete(*receive));
-      EXPECT_EQ(q.engine.statistics().helper_wakeups, wakeups);
-    } else {
-      while (!Engine::is_complete(*receive)) std::this_thread::yield();  // by the helper thread
-    }
-    p.engine.wait_all({&send, 1}, here);
-    p.engine.take(send);
-    q.engine.take(receive);
-    EXPECT_EQ(got, data);
+/// A process with a processor of its own and none to spare, to which a message has been announced.
+class NoProcessorToSpare : public testing::TestWithParam<std::size_t> {
+ protected:
+  Request* start_receive() { return receiver_.engine.start_receive(*receiver_.world, zero, tag, contiguous(got_), here); }
+  void finish(Request* receive) {
+    sender_.engine.wait_all({&send_, 1}, here);
+    sender_.engine.take(send_);
+    receiver_.engine.take(receive);
+    EXPECT_EQ(got_, data_);
   }
+
+  LoopbackNetwork network_{2};
+  Process sender_{network_, Peer{0}, 2};
+  Process receiver_{network_, Peer{1}, 2, static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN))};
+  std::vector<std::byte> data_ = pattern(GetParam(), 1);
+  std::vector<std::byte> got_ = std::vector<std::byte>(GetParam());
+  Request* send_ = sender_.engine.start_send(*sender_.world, one, tag, contiguous(data_), SendMode::standard, here);
+  const std::uint64_t wakeups_ = receiver_.engine.statistics().helper_wakeups;
+};
+
+TEST_P(NoProcessorToSpare, leaves_the_copy_to_its_next_call) {
+  Request* receive = start_receive();
+  EXPECT_FALSE(Engine::is_complete(*receive));
+  receiver_.engine.wait_all({&receive, 1}, here);
+  EXPECT_EQ(receiver_.engine.statistics().helper_wakeups, wakeups_);
+  finish(receive);
 }
+
+TEST_P(NoProcessorToSpare, has_its_helper_thread_copy_once_its_peer_waits) {
+  Request* receive = start_receive();
+  EXPECT_FALSE(Engine::is_complete(*receive));
+  sender_.engine.wait_all({&send_, 1}, here);
+  EXPECT_TRUE(Engine::is_complete(*receive));
+  EXPECT_GT(receiver_.engine.statistics().helper_wakeups, wakeups_);
+  finish(receive);
+}
+
+TEST_P(NoProcessorToSpare, does_not_leave_what_a_peer_that_is_asleep_waits_for) {
+  network_.transport(Peer{0}).set_attention(Attention::sleeper);
+  Request* receive = start_receive();
+  while (!Engine::is_complete(*receive)) std::this_thread::yield();
+  finish(receive);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engine, NoProcessorToSpare, testing::Values(100'000, 1'000'000));
 
 TEST(Engine, the_end_of_a_send_does_not_wake_a_process_that_computes) {
   LoopbackNetwork network(2);

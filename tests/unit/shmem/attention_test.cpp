@@ -42,6 +42,33 @@ TEST(Attention, RoomAttentionIsTakenByNoMessageButByWhoFindsNoRoom) {
   node[1].sleep_helper();
 }
 
+TEST(Attention, WhoWaitsWakesThoseThatHaveLeftSomethingUndoneAndNobodyElse) {
+  ShmemNode node(3);
+  node[1].set_attention(Attention::everything);
+  node[2].set_attention(Attention::receives | News::waiting);
+  node[0].tell_of_waiting();
+  node[2].sleep_helper();  // returns
+  EXPECT_TRUE(node[0].is_attentive(Peer{2}));
+  EXPECT_FALSE(node[0].is_attentive(Peer{1})) << "its attention was taken";
+}
+
+TEST(Attention, WhereProcessorsAreSharedWhoLeavesHasItsHelperThreadTellTheOthers) {
+  ShmemNode node(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)) + 1);
+  node[1].set_attention(Attention::rendezvous);
+  send(node[0], Peer{1}, "", MessageKind::rts);
+  node[0].leave_alerts();
+  EXPECT_FALSE(node[0].is_attentive(Peer{1}));
+  node[0].sleep_helper();  // returns
+  EXPECT_FALSE(node[0].is_attentive(Peer{1}));
+  node[0].flush_alerts();
+  node[1].sleep_helper();
+  // ... and again.
+  node[1].set_attention(Attention::rendezvous);
+  send(node[0], Peer{1}, "", MessageKind::rts);
+  node[0].leave_alerts();
+  node[0].sleep_helper();
+}
+
 TEST(Attention, WhoTakesItWakesWhateverItAsksForByThen) {
   constexpr int rounds = 20'000;
   std::atomic attention{Attention::none};

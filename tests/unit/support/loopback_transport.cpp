@@ -223,6 +223,14 @@ class LoopbackTransport final : public Transport {
     return level == Attention::none || level == Attention::sleeper;
   }
 
+  [[nodiscard]] bool is_asleep(Peer peer) const override { return shared_.stations[index(peer)].attention == Attention::sleeper; }
+
+  void tell_of_waiting() override {
+    const std::lock_guard lock(shared_.queues);
+    for (Station& station : shared_.stations) {
+      if (station.attention.load() != Attention::sleeper) LoopbackNetwork::Shared::attend(station, News::waiting);
+    }
+  }
   void flush_alerts() override {}
 
   void set_attention(Attention level) override { mine_.attention.store(level); }
