@@ -39,8 +39,8 @@ constexpr std::size_t least_shared_window = std::size_t{192} << 10;
 /// faces of a stencil, 1 MB: 106 and 162. Not so for a message that is so many times longer than what this process sends.
 constexpr std::size_t least_uneven = 2;
 
-/// Four ranks on two processors that
-/// gather, µs where the root reads and where the senders copy: 64 KB 29 and 71, 256 KB 98 and 558, 512 KB 216 and 332.
+/// Four ranks on two processors that gather, µs where the root reads and where the senders copy: 64 KB 29 and 71, 256 KB 98 and
+/// 558, 512 KB 216 and 332.
 constexpr std::size_t least_asked_of_sender = std::size_t{1} << 20;
 
 SendCall call_of(std::uint8_t rts_flags) {

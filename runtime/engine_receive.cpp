@@ -45,7 +45,8 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
     --open_receives;
     if (request->counted_large) --large_receives;
     if (request->counted_shared) --shared_receives;
-    if (request->way != Request::Way::undecided) exchanges = request->sends_too || request->sends_before != large_sends;
+    const bool was_chosen = request->way != Request::Way::undecided && request->way != Request::Way::rdma;
+    if (was_chosen) exchanges = request->sends_too || request->sends_before != large_sends;
     end_expected_copies(*request);
     if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
     request->progress_slot = Transport::no_slot;

@@ -139,8 +139,8 @@ bool Engine::State::copies_before_leaving() const {
 }
 
 /// ... But who leaves is often back in a call a moment later, and has its peers begin meanwhile with what else it asks of them.
-/// So what is short is left to the application's next call; or to the helper thread, once a peer says that it waits
-/// (tell_of_waiting), which one that is asleep cannot.
+/// So copies are left to the application's next call; or to the helper thread, once a peer says that it waits (tell_of_waiting).
+/// One that is asleep cannot.
 bool Engine::State::leaves_copies() const {
   if (spare_processor || oversubscribed || !released.empty() || !held.empty()) return false;
   for (const Request* copy = copies.first(); copy; copy = decltype(copies)::next(copy)) {
@@ -170,7 +170,10 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
   set_attention(Attention::sleeper);
   const bool something = (transport && transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
   if (!something) {
-    if (transport) transport->flush_alerts();
+    if (transport) {
+      transport->tell_of_waiting();  // after the attention: who leaves something undone from now on sees that nobody looks
+      transport->flush_alerts();
+    }
     lock.unlock();
     {
       const held_signals::Window window;

@@ -62,7 +62,10 @@ bool ReleasePolicy::allows(CallSite site) {
 }
 
 ReleasingCall& ReleasePolicy::begin(CallSite site) {
-  if (free_calls_.empty()) free_calls_.push_back(&calls_.emplace_back());
+  if (free_calls_.empty()) {
+    free_calls_.push_back(&calls_.emplace_back());
+    free_calls_.reserve(calls_.size());  // a call may end in the fault handler, where nothing should be allocated
+  }
   ReleasingCall& call = *free_calls_.back();
   free_calls_.pop_back();
   call = {.site = site};

@@ -184,10 +184,11 @@ class Transport {
   virtual void note_adapter_work(int /*transfers*/) {}
   /// A thread of the peer is in a call, or has been woken, so that what is sent to it is seen at once. A hint.
   [[nodiscard]] virtual bool is_attentive(Peer /*peer*/) const { return false; }
-  /// ... and a thread of the peer is asleep in one. A hint.
+  /// A thread of the peer sleeps in a call. Sequentially consistent, as is `tell_of_waiting`'s look: of one that raises its
+  /// attention with `waiting` and then asks this, and one that goes to sleep and then tells, one sees the other.
   [[nodiscard]] virtual bool is_asleep(Peer /*peer*/) const { return false; }
 
-  /// This process has nothing to do but wait. Peers that have left something undone are told.
+  /// This process has nothing to do but wait. Peers whose attention asks for `waiting` are told.
   virtual void tell_of_waiting() {}
   /// Peers that were not told at once of what was sent to them are told now. For whoever goes to sleep.
   virtual void flush_alerts() = 0;

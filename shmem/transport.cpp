@@ -101,9 +101,8 @@ std::string ShmemTransport::refusals(Peer peer) const {
 
 std::size_t ShmemTransport::max_payload(Peer /*peer*/) const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
 
-/// Where processes share processors, a helper thread that is woken takes the processor
-/// from the application that it helps, and that application is most often back in a call a moment later. So the peer gets that
-/// moment, while this process polls on.
+/// Where processes share processors, a helper thread that is woken takes the processor from the application that it helps, and
+/// that application is most often back in a call a moment later. So the peer gets that moment, while this process polls on.
 void ShmemTransport::alert(Link& link, News news) {
   const bool asks_helper = asks_helper_for(link.inbox.attention().load(std::memory_order_seq_cst), news);
   if (news == News::eager || !asks_helper) {
@@ -130,7 +129,7 @@ void ShmemTransport::ring_after_a_moment(Link& link, News news) {
 
 void ShmemTransport::tell_of_waiting() {
   for (const auto& peer : links_) {
-    const bool left = peer && asks_helper_for(peer->inbox.attention().load(std::memory_order_relaxed), News::waiting);
+    const bool left = peer && asks_helper_for(peer->inbox.attention().load(std::memory_order_seq_cst), News::waiting);
     if (left) ring_after_a_moment(*peer, News::waiting);
   }
 }
@@ -310,7 +309,7 @@ bool ShmemTransport::is_attentive(Peer peer) const {
 }
 
 bool ShmemTransport::is_asleep(Peer peer) const {
-  return inbox_of(peer).attention().load(std::memory_order_relaxed) == Attention::sleeper;
+  return inbox_of(peer).attention().load(std::memory_order_seq_cst) == Attention::sleeper;
 }
 
 void ShmemTransport::set_attention(Attention level) { inbox_.attention().store(level, std::memory_order_seq_cst); }
