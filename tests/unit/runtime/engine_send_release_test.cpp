@@ -71,7 +71,7 @@ TEST_F(SendRelease, a_synchronous_send_waits_for_its_receiver) {
 TEST_F(SendRelease, it_is_the_call_that_waits_which_is_judged_and_not_the_one_that_began) {
   constexpr CallSite wait{0x77, "MPI_Waitall"};
   const UserBuffer buffer{data_, bytes, Layout::contiguous(1)};
-  run(4, [&](Engine& engine, Context& world) {
+  run(3, [&](Engine& engine, Context& world) {
     earn_a_block(engine, world);
     std::array<Request*, 2> sends{};
     for (Request*& send : sends) send = engine.start_send(world, one, tag, buffer, SendMode::standard, here);

@@ -23,6 +23,8 @@ namespace {
 constexpr CallSite here{1, "test"};
 constexpr Tag tag{3};
 constexpr std::size_t bytes = 1'000'000;
+// For so long a receive has to be released for its call site to be released again.
+constexpr std::chrono::milliseconds worth_a_release{1};
 
 std::byte value(unsigned seed, std::size_t i) { return static_cast<std::byte>((i * 7 + i / 251 + seed) & 0xff); }
 
@@ -152,6 +154,7 @@ TEST_P(RdmaReleaseOfRts, a_buffer_that_is_used_again_is_registered_once) {
   run(4, [&](Engine& engine, Context& world) {
     for (unsigned message = 0; message < 4; ++message) {
       receive(engine, world);
+      std::this_thread::sleep_for(worth_a_release);
       engine.settle_all();
       EXPECT_TRUE(holds(message)) << message;
     }
