@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine_waiting.hpp"
 
 namespace sluice {
 namespace {

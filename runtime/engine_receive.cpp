@@ -1,6 +1,6 @@
 // Receiving: posting and completion.
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine_waiting.hpp"
 #include "runtime/trace_events.hpp"
 
 namespace sluice {

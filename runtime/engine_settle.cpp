@@ -1,7 +1,7 @@
 // Waiting for what is under guard: until memory can be used again, messages are known, or nothing is left (page-guard rules 1, 3,
 // 6, 8, 9, 11, 12).
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine_waiting.hpp"
 #include "runtime/stall_clock.hpp"
 #include "runtime/trace_events.hpp"
 

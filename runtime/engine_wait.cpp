@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "runtime/clock.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine_waiting.hpp"
 #include "runtime/trace_call.hpp"
 #include "runtime/trace_events.hpp"
 
@@ -152,13 +152,18 @@ bool Engine::State::leaves_copies() const {
 void Engine::State::arm(Lock& lock) {
   constexpr int attempts = 8;
   bool looked = false;  // there was nothing more; for what comes now its sender wakes whom the attention says
-  for (int attempt = 0; attempt < attempts && !looked; ++attempt) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
     const Attention level = needed_attention();
     if (level == Attention::none || !transport) return;
     set_attention(!copies.empty() && leaves_copies() ? level | News::waiting : level);
-    looked = !transport->pending() && !copies_before_leaving();
+    const bool copies_first = copies_before_leaving();
+    looked = !copies_first && !transport->pending();
     if (looked) break;
-    copies_before_leaving() ? progress(lock) : take_messages();
+    if (copies_first) {
+      progress(lock);
+    } else {
+      take_messages();
+    }
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
   const bool pushes = (!streams.empty() && !streams_wait) || (!posting.empty() && !posting_waits);

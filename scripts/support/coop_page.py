@@ -134,7 +134,7 @@ def print_tables(rows):
 
 TEXT = """# Cooperative rendezvous
 
-Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine. Some points again, with the others kept:
+Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what it needs, takes a quarter of an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write`.
 
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs that know nothing of Sluice (`apps/patterns`, `apps/stencil`,

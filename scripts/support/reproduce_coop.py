@@ -1,6 +1,6 @@
 """Reproduces the figures of the cooperative-rendezvous paper (Chakraborty and others) on this machine.
 
-    scripts/reproduce-coop                           builds, measures everything (half an hour), prints the tables
+    scripts/reproduce-coop                           builds, measures everything (a quarter of an hour), prints the tables
     scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots
     scripts/reproduce-coop --only stencil --keep     measures some points and keeps the others of an earlier run
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before

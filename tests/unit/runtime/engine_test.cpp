@@ -3,7 +3,6 @@
 #include "runtime/engine.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -11,45 +10,12 @@
 #include <thread>
 
 #include "runtime/statistics.hpp"
+#include "tests/unit/support/engine_process.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
-
-std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
-  std::vector<std::byte> data(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>((i * 7 + i / 251 + seed) & 0xff);
-  return data;
-}
-
-UserBuffer contiguous(std::vector<std::byte>& data) { return {data.data(), data.size(), Layout::contiguous(1)}; }
-
-class Process {
- public:
-  Process(LoopbackNetwork& network, Peer self, std::size_t size) : Process(network, self, size, size) {}
-  Process(LoopbackNetwork& network, Peer self, std::size_t size, std::size_t processes_on_node)
-      : engine({.self = self,
-                .job_size = size,
-                .processes_on_node = processes_on_node,
-                .transport = &network.transport(self),
-                .arena = nullptr,
-                .host = {},
-                .config = {}}) {
-    std::vector<Peer> group(size);
-    for (std::size_t i = 0; i < size; ++i) group[i] = static_cast<Peer>(i);
-    world = engine.adopt(ContextId{1}, group, static_cast<Rank>(self));
-  }
-  void send(Rank to, Tag with, std::vector<std::byte>& data, SendMode mode = SendMode::standard) {
-    engine.send(*world, to, with, data.data(), data.size(), mode, here);
-  }
-  Outcome receive(Rank from, Tag with, std::vector<std::byte>& data) {
-    return engine.receive(*world, from, with, data.data(), data.size(), here);
-  }
-
-  Engine engine;
-  Context* world;
-};
 
 /// Runs one function per process, each in a thread of its own, and lets both drain before either goes.
 void run_pair(const LoopbackKnobs& knobs, const std::function<void(Process&)>& first,
@@ -93,116 +59,6 @@ const LoopbackKnobs slow_and_narrow{.delay_polls = 5, .room = 2, .can_read = fal
 INSTANTIATE_TEST_SUITE_P(Ways, Delivery,
                          testing::Combine(testing::Values(0, 1, 8, 16374, 16384, 16385, 100'000, 1'000'003),
                                           testing::Values(by_read, by_stream, read_fails_in_the_middle, slow_and_narrow)));
-
-/// The second of two processes whose application is in a call of the host's; its helper thread is all that hears.
-struct PeerInHostCall {
-  explicit PeerInHostCall(const LoopbackKnobs& knobs = {}) : network(2, knobs), p(network, Peer{0}, 2), q(network, Peer{1}, 2) {}
-
-  LoopbackNetwork network;
-  Process p;
-  Process q;
-};
-
-TEST(Engine, an_announcement_that_finds_no_receive_does_not_wake_a_process_in_a_host_call) {
-  PeerInHostCall job;
-  std::vector<std::byte> data = pattern(100'000, 1);
-  std::vector<std::byte> got(data.size());
-  job.q.engine.prepare_for_host_call();
-  Request* send = job.p.engine.start_send(*job.p.world, one, tag, contiguous(data), SendMode::standard, here);
-  EXPECT_EQ(job.network.wakes(Peer{1}), 0U);
-  EXPECT_EQ(job.network.under_way(Peer{1}), 1U);
-
-  std::thread other([&] { job.q.receive(zero, tag, got); });
-  job.p.engine.wait_all({&send, 1}, here);
-  job.p.engine.take(send);
-  other.join();
-  EXPECT_EQ(got, data);
-}
-
-TEST(Engine, a_synchronous_message_is_matched_while_its_receiver_is_in_a_host_call) {
-  PeerInHostCall job;
-  std::vector<std::byte> data = pattern(100, 1);
-  std::vector<std::byte> got(data.size());
-  Request* receive = job.q.engine.start_receive(*job.q.world, zero, tag, contiguous(got), here);
-  job.q.engine.prepare_for_host_call();
-  job.p.send(one, tag, data, SendMode::synchronous);  // returns when the helper thread has matched it
-  EXPECT_GE(job.network.wakes(Peer{1}), 1U);
-  job.q.engine.take(receive);
-  EXPECT_EQ(got, data);
-}
-
-TEST(Engine, who_finds_no_room_at_a_process_in_a_host_call_gets_some) {
-  PeerInHostCall job({.room = 2});
-  std::vector<std::byte> data = pattern(100, 1);
-  std::vector<std::byte> got(data.size());
-  job.q.engine.prepare_for_host_call();
-  constexpr int count = 10;
-  for (int i = 0; i < count; ++i) job.p.send(one, tag, data);
-  for (int i = 0; i < count; ++i) job.q.receive(zero, tag, got);
-  job.p.engine.drain();
-  EXPECT_EQ(got, data);
-}
-
-/// A process with a processor of its own and none to spare, to which a message has been announced.
-class NoProcessorToSpare : public testing::TestWithParam<std::size_t> {
- protected:
-  Request* start_receive() { return receiver_.engine.start_receive(*receiver_.world, zero, tag, contiguous(got_), here); }
-  void finish(Request* receive) {
-    sender_.engine.wait_all({&send_, 1}, here);
-    sender_.engine.take(send_);
-    receiver_.engine.take(receive);
-    EXPECT_EQ(got_, data_);
-  }
-
-  LoopbackNetwork network_{2};
-  Process sender_{network_, Peer{0}, 2};
-  Process receiver_{network_, Peer{1}, 2, static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN))};
-  std::vector<std::byte> data_ = pattern(GetParam(), 1);
-  std::vector<std::byte> got_ = std::vector<std::byte>(GetParam());
-  Request* send_ = sender_.engine.start_send(*sender_.world, one, tag, contiguous(data_), SendMode::standard, here);
-  const std::uint64_t wakeups_ = receiver_.engine.statistics().helper_wakeups;
-};
-
-TEST_P(NoProcessorToSpare, leaves_the_copy_to_its_next_call) {
-  Request* receive = start_receive();
-  EXPECT_FALSE(Engine::is_complete(*receive));
-  receiver_.engine.wait_all({&receive, 1}, here);
-  EXPECT_EQ(receiver_.engine.statistics().helper_wakeups, wakeups_);
-  finish(receive);
-}
-
-TEST_P(NoProcessorToSpare, has_its_helper_thread_copy_once_its_peer_waits) {
-  Request* receive = start_receive();
-  EXPECT_FALSE(Engine::is_complete(*receive));
-  sender_.engine.wait_all({&send_, 1}, here);
-  EXPECT_TRUE(Engine::is_complete(*receive));
-  EXPECT_GT(receiver_.engine.statistics().helper_wakeups, wakeups_);
-  finish(receive);
-}
-
-TEST_P(NoProcessorToSpare, does_not_leave_what_a_peer_that_is_asleep_waits_for) {
-  network_.transport(Peer{0}).set_attention(Attention::sleeper);
-  Request* receive = start_receive();
-  while (!Engine::is_complete(*receive)) std::this_thread::yield();
-  finish(receive);
-}
-
-INSTANTIATE_TEST_SUITE_P(Engine, NoProcessorToSpare, testing::Values(100'000, 1'000'000));
-
-TEST(Engine, the_end_of_a_send_does_not_wake_a_process_that_computes) {
-  LoopbackNetwork network(2);
-  Process p(network, Peer{0}, 2);
-  Process q(network, Peer{1}, 2);
-  std::vector<std::byte> data = pattern(100'000, 1);
-  std::vector<std::byte> got(data.size());
-  Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
-  q.receive(zero, tag, got);  // reads, and says so
-  EXPECT_EQ(network.under_way(Peer{0}), 1U);
-  EXPECT_EQ(network.wakes(Peer{0}), 0U);
-  p.engine.wait_all({&send, 1}, here);
-  p.engine.take(send);
-  EXPECT_EQ(got, data);
-}
 
 TEST(Engine, small_and_large_messages_of_one_sender_do_not_overtake_each_other) {
   constexpr int count = 40;

@@ -1,0 +1,58 @@
+// What a call of the application's holds while it is in the engine, and how it waits there (engine_wait.cpp).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/engine_state.hpp"
+
+namespace sluice {
+
+/// Marks the calling thread as inside the engine, so that nobody needs to be woken for what it will find by polling.
+class Inside {
+ public:
+  Inside(Engine::State& state, Lock& lock) : state_(state), lock_(lock) {
+    ++detail::engine_depth;
+    state_.enter();
+  }
+  ~Inside() {
+    state_.leave(lock_);
+    detail::leave_engine();
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  Engine::State& state_;
+  Lock& lock_;
+};
+
+/// The ladder of one wait: spin, yield, sleep; and the host's progress in between.
+class Waiter {
+ public:
+  enum class Who : std::uint8_t { application, fault_handler };
+
+  Waiter(Engine::State& state, Who who) : state_(state), who_(who) {}
+  /// After a round in which nothing that the caller waits for happened. The lock is held before and after. Does not sleep past
+  /// the time when the wait has lasted `until_ns`.
+  void step(Lock& lock, std::uint64_t until_ns = ~std::uint64_t{0});
+  [[nodiscard]] std::uint64_t waited_ns() const { return waited_ns_; }
+
+ private:
+  friend class Engine::Pause;
+  void poll_host(Lock& lock, std::uint64_t now);
+  void let_signals_in(Lock& lock, std::uint64_t now);
+  void tell_of_waiting();
+
+  Engine::State& state_;
+  Who who_;
+  std::uint64_t started_ = 0;
+  std::uint64_t waited_ns_ = 0;
+  std::uint64_t last_host_poll_ = 0;
+  std::uint64_t last_window_ = 0;
+  std::uint64_t last_telling_ = 0;
+  std::uint64_t seen_epoch_ = 0;
+  std::uint64_t last_completion_ = 0;
+  unsigned steps_ = 0;
+};
+
+}  // namespace sluice
