@@ -65,6 +65,7 @@ void find_predefined(Predefined& objects) {
   find(objects.info_null, "ompi_mpi_info_null");
   find(objects.max, "ompi_mpi_op_max");
   find(objects.sum, "ompi_mpi_op_sum");
+  find(objects.bit_or, "ompi_mpi_op_bor");
   find(objects.errors_are_fatal, "ompi_mpi_errors_are_fatal");
   find(objects.errors_return, "ompi_mpi_errors_return");
 }

@@ -60,6 +60,14 @@ std::size_t map_budget() {
   return limit / share;
 }
 
+/// Collective over the ranks of a node.
+ProcessorShare count_processors(MPI_Comm node) {
+  const ProcessorSet own = allowed_processors();
+  ProcessorSet all{};
+  host().Allreduce(own.data(), all.data(), static_cast<int>(own.size()), predefined().uint64, predefined().bit_or, node);
+  return {static_cast<std::size_t>(size_of(node)), count(all), count(own)};
+}
+
 }  // namespace
 
 Session& session() { return *the_session; }
@@ -140,11 +148,13 @@ void Session::find_neighbours() {
   host().Comm_split_type(world_comm_, MPI_COMM_TYPE_SHARED, world_rank_, objects.info_null, &node_comm_);
   node_ranks_.resize(static_cast<std::size_t>(size_of(node_comm_)));
   host().Allgather(&world_rank_, 1, objects.integer, node_ranks_.data(), 1, objects.integer, node_comm_);
+  processors_ = count_processors(node_comm_);
   transports_.agree({.config = &config_,
                      .world = world_comm_,
                      .node = node_comm_,
                      .rank = world_rank_,
                      .size = world_size_,
+                     .oversubscribed = processors_.oversubscribed(),
                      .node_ranks = node_ranks_});
 }
 
@@ -152,7 +162,7 @@ void Session::make_engine() {
   Engine::Parts parts;
   parts.self = Peer{world_rank_};
   parts.job_size = static_cast<std::size_t>(world_size_);
-  parts.processes_on_node = node_ranks_.size();
+  parts.processors = processors_;
   int level = MPI_THREAD_MULTIPLE;
   host().Query_thread(&level);
   parts.concurrent_calls = level == MPI_THREAD_MULTIPLE;
@@ -169,8 +179,10 @@ void Session::describe() const {
   std::string beyond = transports_.all_reachable() ? "" : ", without those of other nodes";
   if (transports_.tcp()) beyond = ", by tcp";
   if (const VerbsTransport* verbs = transports_.verbs()) beyond = ", by verbs (" + verbs->description() + ")";
-  std::fprintf(stderr, "sluice: carries %d ranks, %zu on this node%s%s%s\n", world_size_, node_ranks_.size(), beyond.c_str(),
-               arena_->usable() ? "" : "; no early release: ", arena_->refusal().c_str());
+  const std::string sharing =
+      processors_.oversubscribed() ? " with " + std::to_string(processors_.processors) + " of its processors" : "";
+  std::fprintf(stderr, "sluice: carries %d ranks, %zu on this node%s%s%s%s\n", world_size_, node_ranks_.size(), sharing.c_str(),
+               beyond.c_str(), arena_->usable() ? "" : "; no early release: ", arena_->refusal().c_str());
 }
 
 void Session::free_communicators() {

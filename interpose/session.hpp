@@ -82,6 +82,7 @@ class Session {
   MPI_Comm node_comm_;
   MPI_Comm quiet_comm_;
   std::vector<int> node_ranks_;  // world ranks of the processes on this node, in the order of node_comm_
+  ProcessorShare processors_;
   std::unique_ptr<AliasArena> arena_;
   Transports transports_;  // outlives the engine
   std::unique_ptr<Engine> engine_;

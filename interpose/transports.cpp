@@ -182,7 +182,7 @@ void Transports::make_shmem(const AliasArena& arena) {
   const ShmemAddress own = introduction->address();
   host().Allgather(&own, sizeof own, predefined().byte, addresses.data(), sizeof own, predefined().byte, job_.node);
   introduction->connect(addresses);
-  shmem_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(job_.config->shmem_copy));
+  shmem_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(job_.config->shmem_copy), job_.oversubscribed);
 }
 
 void Transports::make_far() {

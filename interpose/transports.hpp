@@ -42,6 +42,7 @@ class Transports {
     MPI_Comm node;
     int rank = 0;                 // in world
     int size = 0;                 // of world
+    bool oversubscribed = false;  // the processes of this node share processors
     std::vector<int> node_ranks;  // world ranks of the processes on this node, in the order of `node`
   };
 

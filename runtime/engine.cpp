@@ -19,18 +19,6 @@ namespace {
 /// The tail of a synchronous eager message names its request.
 constexpr std::size_t eager_trailer = sizeof(RequestId);
 
-bool more_processes_than_processors(std::size_t processes) {
-  return processes > static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
-/// Launchers bind processes to single processors where there are enough of these.
-bool has_two_processors(std::size_t processes) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-  return !more_processes_than_processors(2 * processes) && (!known || CPU_COUNT(&allowed) > 1);
-}
-
 std::vector<std::size_t> usable_eager_limits(const Engine::Parts& parts) {
   std::vector<std::size_t> limits(parts.job_size, parts.config.eager_limit);
   for (std::size_t peer = 0; parts.transport && peer < limits.size(); ++peer) {
@@ -52,9 +40,9 @@ Engine::State::State(const Parts& parts)
       config(parts.config),
       chunk_bytes(config.copy_chunk != 0 ? config.copy_chunk : parts.calibration.chunk_bytes),
       coop_bytes(parts.calibration.coop_bytes),
-      processes_on_node(parts.processes_on_node),
-      oversubscribed(more_processes_than_processors(parts.processes_on_node)),
-      spare_processor(has_two_processors(parts.processes_on_node)),
+      processes_on_node(parts.processors.processes),
+      oversubscribed(parts.processors.oversubscribed()),
+      spare_processor(parts.processors.has_spare()),
       concurrent_calls(parts.concurrent_calls),
       eager_limit(0),
       eager_limits(usable_eager_limits(parts)),

@@ -16,6 +16,7 @@
 #include "runtime/calibration.hpp"
 #include "runtime/config.hpp"
 #include "runtime/layout.hpp"
+#include "runtime/processors.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/trace_kinds.hpp"
 #include "runtime/transport.hpp"
@@ -71,7 +72,7 @@ class Engine {
   struct Parts {
     Peer self{};
     std::size_t job_size = 0;
-    std::size_t processes_on_node = 1;
+    ProcessorShare processors{};
     bool concurrent_calls = false;   // several application threads may be in calls at once
     Transport* transport = nullptr;  // reaches every peer but this process itself
     AliasArena* arena = nullptr;     // nullptr: no blocks, hence no release. The engine makes its PageGuard itself.

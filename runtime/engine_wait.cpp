@@ -260,6 +260,7 @@ void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
 }
 
 void Waiter::tell_of_waiting() {
+  if (state_.oversubscribed) return;  // nobody leaves anything undone
   const std::uint64_t interval = telling_ns + telling_ns_per_peer * state_.processes_on_node;
   if (waited_ns_ - last_telling_ < interval) return;
   last_telling_ = waited_ns_;

@@ -2,8 +2,10 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <fstream>
 #include <string>
@@ -40,6 +42,21 @@ std::vector<int> parse_processors(std::string_view list) {
     if (error != std::errc() || stopped != end || first < 0 || last < first || last >= most_processors) return {};
     for (int processor = first; processor <= last; ++processor) found.push_back(processor);
   }
+  return found;
+}
+
+ProcessorSet allowed_processors() {
+  ProcessorSet set{};
+  if (::sched_getaffinity(0, sizeof set, reinterpret_cast<cpu_set_t*>(set.data())) == 0) return set;
+  const auto online =
+      static_cast<std::size_t>(std::clamp(::sysconf(_SC_NPROCESSORS_ONLN), 1L, static_cast<long>(sizeof set * 8)));
+  for (std::size_t processor = 0; processor < online; ++processor) set[processor / 64] |= std::uint64_t{1} << processor % 64;
+  return set;
+}
+
+std::size_t count(const ProcessorSet& set) {
+  std::size_t found = 0;
+  for (const std::uint64_t word : set) found += static_cast<std::size_t>(std::popcount(word));
   return found;
 }
 

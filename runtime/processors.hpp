@@ -1,6 +1,9 @@
-// Processors of this machine: which two to measure copies between.
+// Processors of this machine: which two to measure copies between, and how many the processes of a job share.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -24,5 +27,21 @@ struct ProcessorPair {
 
 /// The choice alone: of `online`, the next one after `first` that is not in `same_core`.
 [[nodiscard]] ProcessorPair choose_pair(int first, const std::vector<int>& online, const std::vector<int>& same_core);
+
+/// Bit p % 64 of word p / 64 for processor p; as many as a kernel can have.
+using ProcessorSet = std::array<std::uint64_t, 128>;
+/// Those that the calling thread may run on; all that are online where the kernel does not say.
+[[nodiscard]] ProcessorSet allowed_processors();
+[[nodiscard]] std::size_t count(const ProcessorSet& set);
+
+/// What the processes of a job have to run on, on one node.
+struct ProcessorShare {
+  std::size_t processes = 1;
+  std::size_t processors = 1;  // on which at least one of them may run: a container or a launcher may grant fewer than there are
+  std::size_t own = 1;         // on which this process may run
+  [[nodiscard]] bool oversubscribed() const { return processes > processors; }
+  /// The helper thread has one beside the application's. Launchers bind processes to single processors where there are enough.
+  [[nodiscard]] bool has_spare() const { return 2 * processes <= processors && own > 1; }
+};
 
 }  // namespace sluice

@@ -60,12 +60,12 @@ ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, 
   if (mode == CopyMode::automatic || mode == CopyMode::cma) cross.probe(met.token_address, inbox.identity().token);
 }
 
-ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode)
+ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode, bool oversubscribed)
     : owner_(::getpid()),
       self_(bootstrap.self_),
       inbox_(std::move(bootstrap.inbox_)),
       contact_words_(inbox_.layout().contact_words()),
-      patient_(bootstrap.peers_.size() > static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)))),
+      patient_(oversubscribed),
       helper_bell_(std::move(bootstrap.helper_bell_)),
       reminder_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create")),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {

@@ -22,8 +22,8 @@ CopyMode copy_mode(std::string_view name);
 
 class ShmemTransport final : public Transport {
  public:
-  /// Takes over what `bootstrap` has connected.
-  ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode);
+  /// Takes over what `bootstrap` has connected. `oversubscribed`: its processes share processors.
+  ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode, bool oversubscribed);
   ~ShmemTransport() override;
   ShmemTransport(const ShmemTransport&) = delete;
   ShmemTransport& operator=(const ShmemTransport&) = delete;
@@ -113,7 +113,7 @@ class ShmemTransport final : public Transport {
   std::vector<std::uint32_t> local_of_;       // by peer
   std::vector<Link*> senders_;                // those that have sent something
   std::size_t waiting_for_room_ = 0;          // links with waits_for_room
-  const bool patient_;                        // more processes than processors: see alert()
+  const bool patient_;                        // as processes share processors: see alert()
   std::vector<Link*> deferred_;               // peers whose helper threads may have to be woken
   std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;

@@ -208,7 +208,7 @@ Engine::Parts reader(LoopbackNetwork& network, Peer self) {
   config.release = ReleaseMode::off;
   config.rendezvous = Rendezvous::rget;
   Engine::Parts parts = one_of_two(self, network.transport(self), config);
-  parts.processes_on_node = 1000;
+  parts.processors.processes = 1000;
   return parts;
 }
 

@@ -334,7 +334,7 @@ TEST_P(TwoThreads, two_threads_and_an_adapter_that_goes_on_by_itself_lose_nothin
   const auto work = [&](Peer self, Peer other) {
     Engine engine({.self = self,
                    .job_size = 2,
-                   .processes_on_node = 2,
+                   .processors = {.processes = 2, .processors = 2},
                    .transport = &network.transport(self),
                    .arena = nullptr,
                    .host = {},

@@ -1,7 +1,6 @@
 // Who is woken for what comes when the application has left its call, and who copies then.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <thread>
 
@@ -73,7 +72,7 @@ class NoProcessorToSpare : public testing::TestWithParam<std::size_t> {
 
   LoopbackNetwork network_{2};
   Process sender_{network_, Peer{0}, 2};
-  Process receiver_{network_, Peer{1}, 2, static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN))};
+  Process receiver_{network_, Peer{1}, 2};
   std::vector<std::byte> data_ = pattern(GetParam(), 1);
   std::vector<std::byte> got_ = std::vector<std::byte>(GetParam());
   Request* send_ = sender_.engine.start_send(*sender_.world, one, tag, contiguous(data_), SendMode::standard, here);

@@ -1,6 +1,9 @@
 #include "runtime/processors.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+
+#include <thread>
 
 namespace sluice {
 namespace {
@@ -33,6 +36,24 @@ TEST(processors, to_measure_between_need_a_second_core) {
   EXPECT_FALSE(choose_pair(0, {0}, {0}).found);
   EXPECT_FALSE(choose_pair(0, {0, 1}, {0, 1}).found);
   EXPECT_FALSE(choose_pair(0, {}, {}).found);
+}
+
+TEST(processors, that_a_thread_may_run_on_are_those_that_it_was_bound_to) {
+  std::thread([] {
+    ASSERT_TRUE(stay_on(sched_getcpu()));
+    EXPECT_EQ(count(allowed_processors()), 1);
+  }).join();
+}
+
+TEST(processors, are_shared_by_more_processes) {
+  EXPECT_FALSE((ProcessorShare{.processes = 2, .processors = 2}.oversubscribed()));
+  EXPECT_TRUE((ProcessorShare{.processes = 3, .processors = 2}.oversubscribed()));
+}
+
+TEST(processors, are_to_spare_for_processes_that_are_not_bound_to_one) {
+  EXPECT_TRUE((ProcessorShare{.processes = 2, .processors = 4, .own = 4}.has_spare()));
+  EXPECT_FALSE((ProcessorShare{.processes = 2, .processors = 4, .own = 1}.has_spare()));
+  EXPECT_FALSE((ProcessorShare{.processes = 3, .processors = 4, .own = 4}.has_spare()));
 }
 
 }  // namespace

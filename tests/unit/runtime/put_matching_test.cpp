@@ -70,7 +70,6 @@ class Job {
     for (std::size_t i = 0; i < processes; ++i) {
       engines_.push_back(std::make_unique<Engine>(Engine::Parts{.self = static_cast<Peer>(i),
                                                                 .job_size = processes,
-                                                                .processes_on_node = 1,
                                                                 .transport = &network_.transport(static_cast<Peer>(i)),
                                                                 .arena = nullptr,
                                                                 .host = {},

@@ -53,7 +53,7 @@ TEST(Attention, WhoWaitsWakesThoseThatHaveLeftSomethingUndoneAndNobodyElse) {
 }
 
 TEST(Attention, WhereProcessorsAreSharedWhoLeavesHasItsHelperThreadTellTheOthers) {
-  ShmemNode node(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)) + 1);
+  ShmemNode node(ShmemNode::processors + 1);
   node[1].set_attention(Attention::rendezvous);
   send(node[0], Peer{1}, "", MessageKind::rts);
   node[0].leave_alerts();
@@ -96,7 +96,7 @@ TEST(Attention, WhoTakesItWakesWhateverItAsksForByThen) {
 
 /// More processes than processors: a sender does not tell its peers at once.
 TEST(Attention, OfWhatIsPutOffTheMostUrgentIsTold) {
-  ShmemNode node(static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN)) + 1);
+  ShmemNode node(ShmemNode::processors + 1);
   leave_little_room(node);
   node[1].set_attention(Attention::rendezvous);
   EXPECT_EQ(node[0].reserve(Peer{1}, 20000), nullptr);

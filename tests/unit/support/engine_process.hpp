@@ -17,13 +17,13 @@ inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
 
 inline UserBuffer contiguous(std::vector<std::byte>& data) { return {data.data(), data.size(), Layout::contiguous(1)}; }
 
+/// One of `size` processes that have two processors.
 class Process {
  public:
-  Process(LoopbackNetwork& network, Peer self, std::size_t size) : Process(network, self, size, size) {}
-  Process(LoopbackNetwork& network, Peer self, std::size_t size, std::size_t processes_on_node)
+  Process(LoopbackNetwork& network, Peer self, std::size_t size)
       : engine({.self = self,
                 .job_size = size,
-                .processes_on_node = processes_on_node,
+                .processors = {.processes = size, .processors = 2, .own = 2},
                 .transport = &network.transport(self),
                 .arena = nullptr,
                 .host = {},

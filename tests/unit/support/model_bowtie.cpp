@@ -42,7 +42,6 @@ class Process {
         incoming_memory_(bowtie.bytes, std::byte{}),
         engine_({.self = static_cast<Peer>(self),
                  .job_size = processes,
-                 .processes_on_node = 1,
                  .transport = &network.transport(static_cast<Peer>(self)),
                  .arena = nullptr,
                  .host = {},

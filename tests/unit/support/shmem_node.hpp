@@ -38,6 +38,8 @@ inline ShmemBootstrap::Options node_options(std::size_t self, std::size_t size, 
 /// Every process of a node inside this one: as many transports, each with its own mapping of everything.
 class ShmemNode {
  public:
+  static constexpr std::size_t processors = 2;
+
   explicit ShmemNode(std::size_t size, CopyMode mode = CopyMode::automatic, int alias_file = -1) {
     std::vector<std::unique_ptr<ShmemBootstrap>> bootstraps;
     std::vector<ShmemAddress> addresses;
@@ -61,7 +63,9 @@ class ShmemNode {
     for (const auto& error : errors) {
       if (error) std::rethrow_exception(error);
     }
-    for (auto& bootstrap : bootstraps) transports_.push_back(std::make_unique<ShmemTransport>(std::move(*bootstrap), mode));
+    for (auto& bootstrap : bootstraps) {
+      transports_.push_back(std::make_unique<ShmemTransport>(std::move(*bootstrap), mode, size > processors));
+    }
   }
 
   ShmemTransport& operator[](std::size_t index) { return *transports_[index]; }
@@ -96,7 +100,7 @@ inline std::unique_ptr<ShmemTransport> join_node(Board& board, std::size_t self,
   board.arrived++;
   while (board.arrived != size) std::this_thread::yield();
   bootstrap.connect(std::span(board.addresses).first(size));
-  return std::make_unique<ShmemTransport>(std::move(bootstrap), mode);
+  return std::make_unique<ShmemTransport>(std::move(bootstrap), mode, size > ShmemNode::processors);
 }
 
 /// A forked process of a node; killed at the end of the test if it is still there.
