@@ -18,6 +18,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/engine_lock.hpp"
 #include "runtime/frequent_sends.hpp"
+#include "runtime/hybrid_choice.hpp"
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
@@ -194,11 +195,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool needs_looks() const;
 
   // --- both sides of a `write` (engine_cooperative.cpp) ------------------------------------------------------------
-  /// Who is to copy, and why.
-  struct CopyChoice {
-    Copier copier{};
-    trace::Reason reason{};
-  };
   /// A match that the trace is to be told of when the answer to it has left, as the sender waits for that.
   struct UntoldMatch {
     const Request* receive = nullptr;
@@ -206,7 +202,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
     bool unexpected = false;
   } untold_match;
   [[nodiscard]] CopyChoice choose_copier(const Request& receive) const;
-  [[nodiscard]] CopyChoice choose_hybrid(const Request& receive) const;
+  [[nodiscard]] CopySituation situation_of(const Request& receive) const;
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;
   /// COOP-load: for as long as the transfer goes on this way.
   void expect_copies(Request& receive, Copier copier);

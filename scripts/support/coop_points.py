@@ -13,7 +13,7 @@ from modes import COPY_PROTOCOLS  # noqa: E402
 
 KB = 1024
 SIZES = (64 * KB, 256 * KB, 1024 * KB, 4096 * KB)
-TRIALS = ("--trials", "30", "--warm-up", "10")
+TRIALS = ("--trials", "60", "--warm-up", "10")
 
 
 def size_text(count):

@@ -1,0 +1,91 @@
+// COOP-hybrid (`auto`): who copies a large message inside a node, by the kinds of both calls (cooperative_choice.hpp) and by what
+// the two processes do now. A thread in MPI_Wait has its processor as free as one in MPI_Recv.
+//
+//   a processor for every process
+//     both sides send as much, or a short message, of which two halves are not worth it (calibration.hpp)
+//                                  the receiver; "short" is longer where not both calls block. Both, if its helper thread has
+//                                  matched it and the sender waits in a call: there is a processor that has nothing to do
+//     Isend or Bsend meets Recv, and the sender is not in a call now
+//                                  the receiver reads: the sender's helper thread would take the processor from its application
+//     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
+//                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
+//                                  by load, and was faster
+//   more processes than processors
+//     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II)
+//     MPI_Recv, both sides wait, a very long message
+//                                  both: one that sends to many has a processor of the node more often than each of these
+//     somebody waits at the receiver
+//                                  the receiver: it has the processor now, and needs no answer of a sender that does not
+//     otherwise                    the sender
+//     But a short message is always read by the receiver: an answer that asks the sender to copy costs that a turn
+//
+// Pure; engine_copy_choice.cpp knows the message and asks.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "runtime/cooperative_choice.hpp"
+#include "runtime/trace_kinds.hpp"
+
+namespace sluice {
+
+struct CopyChoice {
+  Copier copier{};
+  trace::Reason reason{};
+};
+
+/// What a receiver knows when a message has met its receive.
+struct CopySituation {
+  std::size_t bytes = 0;
+  SendCall send = SendCall::blocking;
+  bool receive_blocks = false;   // MPI_Recv
+  bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
+  bool found_in_a_call = false;  // by the application, not by the helper thread
+  bool is_exchange = false;      // the receiver sends as much itself
+  bool oversubscribed = false;   // the processes of the node share processors
+};
+
+namespace hybrid {
+
+/// Of messages that nobody waits for alone, several are often under way. Where the receiver has no sends of its own under way,
+/// nor had any beside the last message, its peer's processor has little else to do. Windows of messages one way, GB/s where the
+/// receiver reads and where both copy: 128 KB 10.4 and 7.7, 192 KB 11.1 and 11.8, 256 KB 11.4 and 13.6.
+inline constexpr std::size_t least_shared_window = std::size_t{192} << 10;
+/// Four and eight ranks on two processors that gather, µs where the root reads and where the senders copy: 64 KB 20 and 22, 51
+/// and 61; 128 KB 33 and 32, 83 and 72; 256 KB 61 and 51, 266 and 159.
+inline constexpr std::size_t least_copied_by_blocked_sender = std::size_t{128} << 10;
+/// The same, to MPI_Irecv of which nobody waits for one.
+inline constexpr std::size_t least_copied_by_sender = std::size_t{1} << 20;
+/// Four ranks on two processors, to all of which one sends, µs where they read and where both copy: 1 MB 181 and 232, 2 MB 501
+/// and 488, 4 MB 782 and 697, 8 MB 1900 and 1619.
+inline constexpr std::size_t least_shared_in_turns = std::size_t{2} << 20;
+
+}  // namespace hybrid
+
+/// `coop_bytes`: from where on two halves are worth their messages. `sender_waits` says whether somebody looks at messages at the
+/// sender now; asked only where that matters, as it is a look into the sender's memory.
+template <typename SenderWaits>
+[[nodiscard]] CopyChoice choose_hybrid(const CopySituation& now, std::size_t coop_bytes, const SenderWaits& sender_waits) {
+  using trace::Reason;
+  const bool send_blocks = now.send == SendCall::blocking;
+  if (now.oversubscribed) {
+    if (send_blocks && !now.receive_blocks && now.bytes >= hybrid::least_copied_by_blocked_sender)
+      return {Copier::sender, Reason::calls};
+    const bool shared = now.receive_blocks && now.receiver_waits && now.bytes >= hybrid::least_shared_in_turns;
+    if (shared && sender_waits()) return {Copier::both, Reason::both_copy};
+    if (now.receiver_waits) return {Copier::receiver, Reason::receiver_waits};
+    if (now.bytes >= hybrid::least_copied_by_sender) return {Copier::sender, Reason::sender_copies};
+    return {Copier::receiver, Reason::is_short};
+  }
+  const bool alone = send_blocks && now.receive_blocks;
+  const bool is_short = now.bytes < std::max(coop_bytes, alone ? 0 : hybrid::least_shared_window);
+  if ((now.is_exchange || is_short) && (now.found_in_a_call || !sender_waits())) {
+    if (now.is_exchange) return {Copier::receiver, Reason::exchange};
+    return {Copier::receiver, now.receiver_waits ? Reason::receiver_waits : Reason::is_short};
+  }
+  if (now.receiver_waits && now.receive_blocks && !send_blocks && !sender_waits()) return {Copier::receiver, Reason::calls};
+  return {Copier::both, Reason::both_copy};
+}
+
+}  // namespace sluice

@@ -1,0 +1,98 @@
+#include "runtime/hybrid_choice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+using trace::Reason;
+
+constexpr std::size_t kb = 1024;
+constexpr std::size_t coop_bytes = 48 * kb;
+
+struct Case {
+  const char* name;
+  CopySituation now;
+  bool sender_waits;
+  Copier copier;
+  Reason reason;
+};
+
+class HybridChoice : public testing::TestWithParam<Case> {};
+
+TEST_P(HybridChoice, says_who_copies_and_why) {
+  const Case& given = GetParam();
+  const CopyChoice choice = choose_hybrid(given.now, coop_bytes, [&] { return given.sender_waits; });
+  EXPECT_EQ(choice.copier, given.copier);
+  EXPECT_EQ(choice.reason, given.reason);
+}
+
+/// MPI_Recv and MPI_Send, both waiting; and MPI_Irecv in MPI_Wait, with MPI_Isend.
+constexpr CopySituation blocking(std::size_t bytes) {
+  return {.bytes = bytes, .send = SendCall::blocking, .receive_blocks = true, .receiver_waits = true, .found_in_a_call = true};
+}
+constexpr CopySituation nonblocking(std::size_t bytes) {
+  return {.bytes = bytes, .send = SendCall::nonblocking, .receiver_waits = true, .found_in_a_call = true};
+}
+constexpr CopySituation exchange(std::size_t bytes) {
+  CopySituation now = nonblocking(bytes);
+  now.is_exchange = true;
+  return now;
+}
+constexpr CopySituation of_helper(CopySituation now) {
+  now.found_in_a_call = now.receiver_waits = false;
+  return now;
+}
+constexpr CopySituation from_isend(std::size_t bytes) {
+  CopySituation now = blocking(bytes);
+  now.send = SendCall::nonblocking;
+  return now;
+}
+constexpr CopySituation to_irecv(std::size_t bytes) {
+  CopySituation now = blocking(bytes);
+  now.receive_blocks = false;
+  return now;
+}
+constexpr CopySituation shared(CopySituation now) {
+  now.oversubscribed = true;
+  return now;
+}
+constexpr CopySituation unattended(CopySituation now) {
+  now.receiver_waits = false;
+  return now;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AProcessorEach, HybridChoice,
+    testing::Values(
+        Case{"a_short_message_is_read", blocking(40 * kb), true, Copier::receiver, Reason::receiver_waits},
+        Case{"two_halves_are_worth_it", blocking(48 * kb), true, Copier::both, Reason::both_copy},
+        Case{"a_window_of_short_ones", nonblocking(191 * kb), true, Copier::receiver, Reason::receiver_waits},
+        Case{"a_window", nonblocking(192 * kb), true, Copier::both, Reason::both_copy},
+        Case{"nobody_waits_for_a_short_one", unattended(nonblocking(191 * kb)), true, Copier::receiver, Reason::is_short},
+        Case{"an_idle_sender_helps_the_helper", of_helper(nonblocking(191 * kb)), true, Copier::both, Reason::both_copy},
+        Case{"a_busy_sender_does_not", of_helper(nonblocking(191 * kb)), false, Copier::receiver, Reason::is_short},
+        Case{"an_exchange", exchange(4096 * kb), true, Copier::receiver, Reason::exchange},
+        Case{"an_exchange_with_an_idle_sender", of_helper(exchange(4096 * kb)), true, Copier::both, Reason::both_copy},
+        Case{"isend_of_a_busy_sender", from_isend(1024 * kb), false, Copier::receiver, Reason::calls},
+        Case{"isend_of_a_sender_that_waits", from_isend(1024 * kb), true, Copier::both, Reason::both_copy}),
+    [](const auto& instance) { return instance.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    SharedProcessors, HybridChoice,
+    testing::Values(
+        Case{"a_gathering_root_reads_short_ones", shared(to_irecv(127 * kb)), true, Copier::receiver, Reason::receiver_waits},
+        Case{"senders_copy_to_a_gathering_root", shared(to_irecv(128 * kb)), true, Copier::sender, Reason::calls},
+        Case{"who_waits_reads", shared(blocking(2047 * kb)), true, Copier::receiver, Reason::receiver_waits},
+        Case{"a_very_long_one", shared(blocking(2048 * kb)), true, Copier::both, Reason::both_copy},
+        Case{"a_very_long_one_of_a_busy_sender", shared(blocking(2048 * kb)), false, Copier::receiver, Reason::receiver_waits},
+        Case{"a_very_long_one_that_was_released", shared(unattended(blocking(2048 * kb))), true, Copier::sender,
+             Reason::sender_copies},
+        Case{"a_window", shared(nonblocking(4096 * kb)), true, Copier::receiver, Reason::receiver_waits},
+        Case{"nobody_waits", shared(unattended(nonblocking(1024 * kb))), false, Copier::sender, Reason::sender_copies},
+        Case{"nobody_waits_for_a_short_one", shared(unattended(nonblocking(1023 * kb))), false, Copier::receiver,
+             Reason::is_short}),
+    [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace sluice
