@@ -46,12 +46,16 @@ Copier Engine::State::choose_by_load(const Request& receive) const {
 
 CopySituation Engine::State::situation_of(const Request& receive) const {
   const std::size_t bytes = receive.stop - receive.offset;
+  const SendCall send = call_of(receive.rts_flags);
+  // Who blocks in a send has nothing else to copy, unless in MPI_Sendrecv: then this process is in it, too.
+  const bool both_send = receive.sends_too || (exchanges && send != SendCall::blocking);
   return {.bytes = bytes,
-          .send = call_of(receive.rts_flags),
+          .send = send,
           .receive_blocks = receive.call_waits,
           .receiver_waits = inside != 0 && !receive.released,
           .found_in_a_call = Engine::this_thread_is_inside(),
-          .is_exchange = (receive.sends_too || exchanges) && bytes < least_uneven * last_large_send,
+          .is_exchange = both_send && bytes < least_uneven * last_large_send,
+          .is_only_one = large_receives == 1,
           .oversubscribed = oversubscribed};
 }
 

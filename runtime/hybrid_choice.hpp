@@ -3,8 +3,9 @@
 //
 //   a processor for every process
 //     both sides send as much, or a short message, of which two halves are not worth it (calibration.hpp)
-//                                  the receiver; "short" is longer where not both calls block. Both, if its helper thread has
-//                                  matched it and the sender waits in a call: there is a processor that has nothing to do
+//                                  the receiver; "short" is longer for messages of MPI_Isend to one of several MPI_Irecv. Both,
+//                                  if its helper thread has matched it and the sender waits in a call: there is a processor that
+//                                  has nothing to do
 //     Isend or Bsend meets Recv, and the sender is not in a call now
 //                                  the receiver reads: the sender's helper thread would take the processor from its application
 //     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
@@ -43,14 +44,14 @@ struct CopySituation {
   bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
+  bool is_only_one = false;      // no other receive of a large message has been started
   bool oversubscribed = false;   // the processes of the node share processors
 };
 
 namespace hybrid {
 
-/// Of messages that nobody waits for alone, several are often under way. Where the receiver has no sends of its own under way,
-/// nor had any beside the last message, its peer's processor has little else to do. Windows of messages one way, GB/s where the
-/// receiver reads and where both copy: 128 KB 10.4 and 7.7, 192 KB 11.1 and 11.8, 256 KB 11.4 and 13.6.
+/// A sender and a receiver of several messages at once have little idle time that sharing one would use. Windows of messages one
+/// way, GB/s where the receiver reads and where both copy: 128 KB 10.4 and 7.7, 192 KB 11.1 and 11.8, 256 KB 11.4 and 13.6.
 inline constexpr std::size_t least_shared_window = std::size_t{192} << 10;
 /// Four and eight ranks on two processors that gather, µs where the root reads and where the senders copy: 64 KB 20 and 22, 51
 /// and 61; 128 KB 33 and 32, 83 and 72; 256 KB 61 and 51, 266 and 159.
@@ -78,7 +79,7 @@ template <typename SenderWaits>
     if (now.bytes >= hybrid::least_copied_by_sender) return {Copier::sender, Reason::sender_copies};
     return {Copier::receiver, Reason::is_short};
   }
-  const bool alone = send_blocks && now.receive_blocks;
+  const bool alone = send_blocks || now.receive_blocks || (now.is_only_one && sender_waits());
   const bool is_short = now.bytes < std::max(coop_bytes, alone ? 0 : hybrid::least_shared_window);
   if ((now.is_exchange || is_short) && (now.found_in_a_call || !sender_waits())) {
     if (now.is_exchange) return {Copier::receiver, Reason::exchange};
