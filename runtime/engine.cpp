@@ -2,9 +2,6 @@
 
 #include "runtime/engine.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "runtime/engine_state.hpp"
