@@ -50,7 +50,7 @@ bool Engine::State::send_gathered(Request& send, const MessageHeader& header) {
   const ByteRange range = send.range();
   // Data that a released receive still waits for is not to be sent before it is there: a copy waits.
   if (guard && guard->covers(range)) return false;
-  if (!in_alias_block(range, 1)) {
+  if (!in_alias_block(range, BufferHistory::Use::frequent)) {
     frequent->forget(range);
     return false;
   }

