@@ -181,6 +181,38 @@ TEST_F(Frequent, a_blocking_send_leaves_so_only_where_that_was_asked_for) {
   }
 }
 
+/// Requests are used again, by a call that knows nothing of the former one.
+TEST_F(Frequent, a_send_after_one_that_was_gathered_is_its_own) {
+  constexpr unsigned messages = 3;
+  ModelAdapters network(2);
+  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), frequent(FrequentChoice::nonblocking), &arena_));
+  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), frequent(FrequentChoice::nonblocking)));
+  Context* const from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
+  Context* const to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
+  const auto every_other = std::make_shared<const Layout>(std::vector<StridedRun>{{0, 1, 2, bytes / 2}}, bytes);
+  const UserBuffer gaps{buffer_.data(), 1, every_other};
+  fill(1);
+  std::vector<std::byte> expected(gaps.bytes());
+  LayoutCursor(gaps).pack(expected);
+  std::vector<std::byte> got(bytes);
+  std::thread receiving([&] {
+    for (unsigned i = 0; i <= messages; ++i) {
+      receiver.receive(*to, Rank{0}, RdmaPair::tag, got.data(), bytes, RdmaPair::here);
+    }
+  });
+  for (unsigned i = 0; i < messages; ++i) {
+    Request* const send =
+        sender.start_send(*from, Rank{1}, RdmaPair::tag, RdmaPair::contiguous(buffer_), SendMode::standard, RdmaPair::here);
+    if (!send) continue;
+    sender.wait_all(std::array{send}, RdmaPair::here);
+    sender.take(send);
+  }
+  sender.send(*from, Rank{1}, RdmaPair::tag, gaps, SendMode::standard, RdmaPair::here);
+  receiving.join();
+  EXPECT_EQ(network.counts(sender_side).gathered, messages - 1);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), got.begin()));
+}
+
 TEST_F(Frequent, what_a_block_costs_is_measured_when_the_first_buffer_comes_back) {
   pair_.emplace(AdapterKnobs{}, frequent(FrequentChoice::nonblocking, 100), nullptr, &arena_);
   EXPECT_TRUE(exchange(0));
