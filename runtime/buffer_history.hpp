@@ -41,7 +41,8 @@ class BufferHistory {
   /// A buffer that an adapter uses is a block already.
   void came_back(ByteRange buffer);
 
-  /// The buffer has earned its block with its next use: its last one cost more time than a block does.
+  /// The buffer has earned its block with its next use: its last one cost more time than a block does, or none could be made just
+  /// then.
   void earn(ByteRange buffer);
 
  private:

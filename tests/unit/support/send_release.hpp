@@ -13,6 +13,7 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/page_guard.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"
@@ -49,7 +50,9 @@ class SendReleaseOver : public testing::Test {
   void run(std::size_t messages, const std::function<void(Engine&, Context&)>& sending) {
     Engine receiver(parts(Peer{1}, false));
     Engine sender(parts(Peer{0}, true));
+    std::atomic<bool> begun = false;
     std::thread receiving([&] {
+      begun = true;
       Context* world = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
       for (std::size_t i = 0; i < messages; ++i) {
         if (i == 0) std::this_thread::sleep_for(late);
@@ -59,6 +62,8 @@ class SendReleaseOver : public testing::Test {
       }
       receiver.drain();
     });
+    // What a thread that is being made blocks keeps buffers from becoming blocks.
+    while (!begun || !PageGuard::holds_writers_up()) std::this_thread::yield();
     sending(sender, *sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero));
     ask(messages);
     sender.drain();
