@@ -48,6 +48,7 @@ class ModelTransport final : public RemoteTransport, public Rdma {
   }
 
   int poll(MessageSink& sink) override {
+    if (!pending()) return 0;
     std::deque<Parcel> parcels;
     std::deque<std::uint64_t> completions;
     std::vector<Peer> room;
@@ -167,7 +168,7 @@ class ModelTransport final : public RemoteTransport, public Rdma {
   void wake_helper() override {
     const std::lock_guard lock(shared_.wire->mutex);
     mine_.helper_woken = true;
-    mine_.helper.notify_all();
+    if (shared_.helpers_may_run) mine_.helper.notify_all();
   }
 
   [[nodiscard]] Peer vanished() const override { return shared_.vanished == self_ ? Peer{-1} : shared_.vanished.load(); }
@@ -225,6 +226,11 @@ void ModelAdapters::go_on() {
     shared_->to_place = AdapterKnobs::unlimited;
   }
   wire_->go_on();
+}
+
+void ModelAdapters::remind_at(AdapterKnobs::Nanoseconds time) {
+  const std::lock_guard lock(wire_->mutex);
+  wire_->at(time, [] {});
 }
 
 void ModelAdapters::let_helpers_go() {

@@ -92,6 +92,8 @@ class ModelAdapters {
   /// their engines end.
   bool step() { return wire_->step(); }
   [[nodiscard]] AdapterKnobs::Nanoseconds now() const { return wire_->now(); }
+  /// There is an event at that time, if only for somebody to look at the clock.
+  void remind_at(AdapterKnobs::Nanoseconds time);
   void let_helpers_go();
 
  private:

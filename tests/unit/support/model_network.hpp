@@ -46,7 +46,6 @@ struct Pair {
   std::size_t transfers = 0;  // likewise
   std::size_t reads = 0;      // of those
   bool wants_room = false;
-  Nanoseconds last_arrival = 0;
 };
 
 struct Process {
@@ -91,7 +90,7 @@ class Network {
   /// A completion queue wakes for whatever comes. Only small messages that need no answer may come without an entry, by a ring.
   static constexpr News an_entry = News::end | News::match | News::request | News::room;
 
-  static void attend(Process& process, News news) {
+  void attend(Process& process, News news) const {
     const Attention level = process.attention;
     if (!asks_for(level, news)) return;
     process.attention = Attention::none;
@@ -100,7 +99,7 @@ class Network {
       process.sleeper.notify_all();
     } else {
       process.helper_woken = true;
-      process.helper.notify_all();
+      if (helpers_may_run) process.helper.notify_all();
     }
   }
 
@@ -141,8 +140,8 @@ class Network {
     }
   }
 
-  /// The data leaves at `from`; when the last of it is in place.
-  Nanoseconds schedule_pieces(const Transfer& transfer, Nanoseconds from) {
+  /// `placed` runs when the last of it is in place.
+  void send_pieces(const Transfer& transfer, const std::function<void()>& placed) {
     const std::size_t most = std::max(page_bytes, (transfer.bytes / most_pieces / page_bytes + 1) * page_bytes);
     std::vector<std::size_t> begins;
     const std::uint64_t first_end = (transfer.target / page_bytes + 1) * page_bytes;  // pages of the target, as it may be odd
@@ -153,14 +152,20 @@ class Network {
     std::vector<std::size_t> order(begins.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     if (knobs.shuffled) std::shuffle(order.begin(), order.end(), random);
-    const Nanoseconds all = duration(transfer.bytes);
+    const Peer from = transfer.is_read ? transfer.at : transfer.by;
+    const Peer to = transfer.is_read ? transfer.by : transfer.at;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t piece = order[i];
+      const std::size_t begin = begins[piece];
       const std::size_t end = piece + 1 < begins.size() ? begins[piece + 1] : transfer.bytes;
-      wire->at(from + knobs.latency + all * (i + 1) / order.size(),
-               [this, transfer, begin = begins[piece], end] { place(transfer, begin, end); });
+      wire->send(adapter_of(from), {index(from), index(to), transfer.is_read}, duration(end - begin),
+                 [this, transfer, begin, end, then = i + 1 < order.size() ? std::function<void()>() : placed] {
+                   wire->at(wire->now() + knobs.latency, [this, transfer, begin, end, then] {
+                     place(transfer, begin, end);
+                     if (then) then();
+                   });
+                 });
     }
-    return from + knobs.latency + all;
   }
 
   void complete(const Transfer& transfer) {
@@ -189,18 +194,18 @@ class Network {
     ++(transfer.is_read ? by.counts.reads : by.counts.writes);
     if (transfer.is_read) {
       by.counts.most_reads = std::max(by.counts.most_reads, ++pair.reads);
-      const Nanoseconds asked = wire->occupy(adapter_of(transfer.by), knobs.per_request) + knobs.per_request;
-      wire->at(asked + knobs.latency, [this, transfer] {
-        const Nanoseconds from = wire->occupy(adapter_of(transfer.at), duration(transfer.bytes));
-        wire->at(schedule_pieces(transfer, from) + knobs.notification, [this, transfer] { complete(transfer); });
+      wire->send(adapter_of(transfer.by), {index(transfer.by), index(transfer.at)}, knobs.per_request, [this, transfer] {
+        wire->at(wire->now() + knobs.latency,
+                 [this, transfer] { send_pieces(transfer, [this, transfer] { completes_in(0, transfer); }); });
       });
     } else {
-      const Nanoseconds from = wire->occupy(adapter_of(transfer.by), duration(transfer.bytes));
-      const Nanoseconds placed = schedule_pieces(transfer, from);
-      pair.last_arrival = std::max(pair.last_arrival, placed);
-      wire->at(placed + knobs.latency + knobs.notification, [this, transfer] { complete(transfer); });
+      send_pieces(transfer, [this, transfer] { completes_in(knobs.latency, transfer); });
     }
     return true;
+  }
+
+  void completes_in(Nanoseconds acknowledged, const Transfer& transfer) {
+    wire->at(wire->now() + acknowledged + knobs.notification, [this, transfer] { complete(transfer); });
   }
 
   /// The adapter reads the payload when the message leaves it, and says so later.
@@ -227,14 +232,16 @@ class Network {
     ++processes[index(from)].counts.messages[static_cast<std::size_t>(header.kind)];
     ++pair.messages;
     const Nanoseconds busy = knobs.per_message + duration(payload.size());
-    pair.last_arrival = std::max(pair.last_arrival, wire->occupy(adapter_of(from), busy) + busy + knobs.latency);
-    wire->at(pair.last_arrival, [this, to, arriving, parcel = Parcel{from, header, std::move(payload)}]() mutable {
-      Process& target = processes[index(to)];
-      if (!connected(parcel.from, to)) return;
-      if (arriving) arriving(parcel);
-      target.inbox.push_back(parcel);
-      attend(target, news_of(parcel.header) == News::eager ? News::eager : an_entry);
-    });
+    wire->send(adapter_of(from), {index(from), index(to)}, busy,
+               [this, to, arriving, parcel = Parcel{from, header, std::move(payload)}] {
+                 wire->at(wire->now() + knobs.latency, [this, to, arriving, parcel]() mutable {
+                   if (!connected(parcel.from, to)) return;
+                   if (arriving) arriving(parcel);
+                   Process& target = processes[index(to)];
+                   target.inbox.push_back(std::move(parcel));
+                   attend(target, news_of(target.inbox.back().header) == News::eager ? News::eager : an_entry);
+                 });
+               });
   }
 
   const AdapterKnobs knobs;

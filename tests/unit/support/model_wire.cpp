@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-ModelWire::ModelWire(std::size_t adapters, bool by_hand, std::chrono::microseconds pace) : free_at_(adapters), pace_(pace) {
+ModelWire::ModelWire(std::size_t adapters, bool by_hand, std::chrono::microseconds pace) : adapters_(adapters), pace_(pace) {
   if (!by_hand) thread_ = std::thread([this] { run(); });
 }
 
@@ -22,10 +22,31 @@ void ModelWire::at(Nanoseconds due, std::function<void()> event) {
   changed_.notify_all();
 }
 
-ModelWire::Nanoseconds ModelWire::occupy(std::size_t adapter, Nanoseconds duration) {
-  const Nanoseconds begin = std::max(now_, free_at_[adapter]);
-  free_at_[adapter] = begin + duration;
-  return begin;
+void ModelWire::send(std::size_t adapter, Flow flow, Nanoseconds duration, std::function<void()> left) {
+  Adapter& by = adapters_[adapter];
+  std::deque<Piece>& queue = by.waiting[flow];
+  if (queue.empty()) by.turns.push_back(flow);
+  queue.push_back({duration, std::move(left)});
+  if (!by.sends) send_next(by);
+}
+
+void ModelWire::send_next(Adapter& adapter) {
+  adapter.sends = !adapter.turns.empty();
+  if (!adapter.sends) return;
+  const Flow flow = adapter.turns.front();
+  adapter.turns.pop_front();
+  const auto queue = adapter.waiting.find(flow);
+  Piece piece = std::move(queue->second.front());
+  queue->second.pop_front();
+  if (queue->second.empty()) {
+    adapter.waiting.erase(queue);
+  } else {
+    adapter.turns.push_back(flow);
+  }
+  at(now_ + piece.duration, [this, &adapter, left = std::move(piece.left)] {
+    left();
+    send_next(adapter);
+  });
 }
 
 void ModelWire::go_on() {
