@@ -93,22 +93,31 @@ UNUSED_OK static void fill(void* buffer, size_t bytes, unsigned seed) {
   }
 }
 
-// The bytes [from, to) of a buffer that holds pattern `seed` from its start.
-UNUSED_OK static void expect_part_filled(const void* buffer, size_t from, size_t to, unsigned seed) {
+static inline unsigned char pattern_byte(unsigned seed, size_t at) {
+  const uint64_t word = pattern_word(seed, at / 8);
+  return ((const unsigned char*)&word)[at % 8];
+}
+
+// Where the bytes [from, to) of a buffer differ first from pattern `seed`, which begins with the buffer; `to` where they do not.
+UNUSED_OK static size_t first_difference(const void* buffer, size_t from, size_t to, unsigned seed) {
   const unsigned char* bytes = buffer;
   for (size_t i = from; i < to; i++) {
-    const uint64_t word = pattern_word(seed, i / 8);
-    const unsigned char wanted = ((const unsigned char*)&word)[i % 8];
-    if (bytes[i] != wanted) {
-      EXPECT(0, "byte %zu of [%zu, %zu) is %02x and not %02x (pattern %u)", i, from, to, bytes[i], wanted, seed);
-      return;
-    }
+    if (bytes[i] != pattern_byte(seed, i)) return i;
     while (i % 8 == 7 && i + 8 < to) {  // whole words, while they are right
       const uint64_t next = pattern_word(seed, i / 8 + 1);
-      if (memcmp(bytes + i + 1, &next, 8) != 0) break;
+      uint64_t found;
+      memcpy(&found, bytes + i + 1, sizeof found);
+      if (found != next) break;
       i += 8;
     }
   }
+  return to;
+}
+
+UNUSED_OK static void expect_part_filled(const void* buffer, size_t from, size_t to, unsigned seed) {
+  const size_t at = first_difference(buffer, from, to, seed);
+  EXPECT(at == to, "byte %zu of [%zu, %zu) is %02x and not %02x (pattern %u)", at, from, to, ((const unsigned char*)buffer)[at],
+         pattern_byte(seed, at), seed);
 }
 
 UNUSED_OK static void expect_filled(const void* buffer, size_t bytes, unsigned seed) {
