@@ -12,6 +12,8 @@ sys.path += [str(testbed), str(testbed / "softroce")]
 from bed import Bed, NoBed  # noqa: E402
 from softroce import GuestFailed, NoGuest, SoftRoce  # noqa: E402
 
+GUEST_SECONDS = 12 * 3600  # every mode of a suite takes hours where instructions are emulated; each job has a limit of its own
+
 
 def add_options(parser):
     place = parser.add_mutually_exclusive_group()
@@ -41,7 +43,7 @@ def job_runner(options, tally):
         yield run_job_here
         return
     try:
-        place = SoftRoce(options.builddir, options.softroce) if options.softroce else Bed(options.testbed, options.rate)
+        place = SoftRoce(options.builddir, options.softroce, limit=GUEST_SECONDS) if options.softroce else Bed(options.testbed, options.rate)
     except NoBed as why:
         tally.skips("everything", f"no test bed: {why}")
         tally.finish()

@@ -70,7 +70,8 @@ TEST(CostOnTheWire, put_is_faster_than_putnr_where_all_messages_end_with_its_con
 
 TEST(CostOnTheWire, put_is_faster_than_get) { expect_slower(BowtieTimes::get, BowtieTimes::put); }
 
-/// Without others on the wire by its whole notification, see above.
+/// Without others on the wire by its whole notification, see above. With them, from 8 KB on, by less than other random times
+/// would change: there the figures are no more than those that the documentation shows.
 TEST(CostOnTheWire, get_is_faster_than_getcqe) { expect_slower(BowtieTimes::getcqe, BowtieTimes::get); }
 
 TEST(CostOnTheWire, all_are_faster_than_rput) {

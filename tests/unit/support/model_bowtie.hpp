@@ -18,8 +18,8 @@ struct ModelBowtie {
 
   /// RV's machine as far as the paper tells, table 1: 6.79 GB/s, 16 processes on an adapter. It says that a notification takes
   /// hundreds of cycles at 2.6 GHz; of the cost of control messages only that it is multiplied by the number of processes. That
-  /// cost is chosen so that the first of the paper's figures comes out (24.6 %); the others follow from it. Latency is what
-  /// adapters of those years are known for.
+  /// cost is chosen so that the first of the paper's figures nearly comes out (24.6 %); the others follow from it. Latency is
+  /// what adapters of those years are known for.
   static AdapterKnobs papers_machine();
 };
 
