@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 
 import builds
 from processes import run
@@ -61,10 +62,19 @@ def _count(test):
     tally = Tally(_number("PASSED", output), _number("FAILED", output), _number("SKIPPED", output))
     if test["result"] not in ("OK", "SKIP"):
         tally.failed = max(tally.failed, 1)  # a crash or a sanitizer's finding, after tests that passed
-        print(f"FAIL {test['name']}: {test['result']}\n" + "\n".join(f"    {line}" for line in _interesting(output)))
+        print(f"FAIL {test['name']}: {_ended(test)}\n" + "\n".join(f"    {line}" for line in _interesting(output)))
     if tally.skipped:
         print(f"skip {test['name']}: {tally.skipped}\n" + "\n".join(f"    {line}" for line in _reasons(output)))
     return tally
+
+
+def _ended(test):
+    """How a program ended that did not pass: a crash says nothing itself, so its signal and the test that it was in do."""
+    status = test["returncode"]
+    how = f"{test['result']}, signal {-status} ({signal.strsignal(-status)})" if status < 0 else test["result"]
+    begun = re.findall(r"^\[ RUN      \] (\S+)", test.get("stdout", ""), re.MULTILINE)
+    finished = re.findall(r"^\[ +(?:OK|FAILED|SKIPPED) +\] (\S+?),? ", test.get("stdout", ""), re.MULTILINE)
+    return f"{how} in {begun[-1]}" if begun and begun[-1] not in finished else how
 
 
 def _interesting(output):

@@ -52,7 +52,8 @@ class GuardedByEach : public testing::TestWithParam<GuardEngine> {
 inline const auto both_engines = testing::Values(GuardEngine::mprotect, GuardEngine::userfaultfd);
 inline std::string name_of_engine(const testing::TestParamInfo<GuardEngine>& info) { return name_of(info.param); }
 
-/// Pages that are an alias block, all bytes zero. The mapping has one page more: a single page is not eligible.
+/// Pages that are an alias block, all bytes zero. The mapping has one page more: a single page is not eligible. It does not cross
+/// a border between the arena's windows, which is no block, and as likely as such a border is near the mappings of a process.
 class Block {
  public:
   Block(AliasArena& arena, std::size_t pages) : arena_(arena), bytes_(pages * page_bytes), start_(map(bytes_ + page_bytes)) {
@@ -71,7 +72,14 @@ class Block {
   void deliver(ByteRange where, unsigned char value) const { std::memset(arena_.alias(where.begin), value, where.size()); }
 
  private:
-  static void* map(std::size_t bytes) { return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+  static void* map(std::size_t bytes) {
+    void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const auto address = reinterpret_cast<std::uintptr_t>(start);
+    if (address / AliasArena::window_bytes == (address + bytes - 1) / AliasArena::window_bytes) return start;
+    void* elsewhere = map(bytes);
+    munmap(start, bytes);
+    return elsewhere;
+  }
   AliasArena& arena_;
   std::size_t bytes_;
   void* start_;
