@@ -44,8 +44,9 @@ int drop_some_time(void* address, std::size_t bytes) {
 bool is_ordinary_memory(ByteRange bytes) {
   const ProcessMaps maps;
   ProcessMapping mapping;
+  ProcessMaps::Walk walk(maps, bytes.begin);
   for (std::uintptr_t address = bytes.begin; address < bytes.end; address = mapping.bytes.end) {
-    if (!maps.find(address, mapping) || !mapping.bytes.contains(address)) return false;
+    if (!walk.next(mapping) || !mapping.bytes.contains(address)) return false;
     if (mapping.inode != 0 || mapping.shared || !mapping.readable || !mapping.writable) return false;
   }
   return true;
@@ -77,7 +78,7 @@ int lock_everything(int flags) {
   if (result != 0 || (flags & MCL_ONFAULT) != 0 || (flags & MCL_CURRENT) == 0) return result;
   const ProcessMaps maps;
   ProcessMapping mapping;
-  for (std::uintptr_t address = 0; maps.find(address, mapping); address = mapping.bytes.end) fill(mapping);
+  for (ProcessMaps::Walk walk(maps, 0); walk.next(mapping);) fill(mapping);
   return result;
 }
 

@@ -85,7 +85,7 @@ AliasArena::~AliasArena() { give_back(); }
 
 void AliasArena::give_back() {
   ProcessMapping mapping;
-  for (std::uintptr_t address = 0; usable() && state_->maps.find(address, mapping); address = mapping.bytes.end) {
+  for (ProcessMaps::Walk walk(state_->maps, 0); usable() && walk.next(mapping);) {
     if (state_->file.backs(mapping) && !state_->file.is_window(mapping)) state_->make_private(mapping.bytes, mapping.file_offset);
   }
 }

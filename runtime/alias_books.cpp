@@ -14,9 +14,10 @@ constexpr std::size_t sweep_bytes = std::size_t{64} << 20;
 
 ByteRange AliasBooks::first_in_place(ByteRange bytes) const {
   ByteRange found{bytes.begin, bytes.begin};
+  ProcessMaps::Walk walk(maps_, bytes.begin);
   while (found.end < bytes.end) {
     ProcessMapping mapping;
-    if (!maps_.find(found.end, mapping) || mapping.bytes.begin >= bytes.end) break;
+    if (!walk.next(mapping) || mapping.bytes.begin >= bytes.end) break;
     const bool gap = mapping.bytes.begin > found.end;
     const bool lives = file_.backs_in_place(mapping);
     if (!found.empty() && (gap || !lives)) break;
@@ -28,18 +29,21 @@ ByteRange AliasBooks::first_in_place(ByteRange bytes) const {
 
 ByteRange AliasBooks::first_mapping_in_place(ByteRange bytes) const {
   ProcessMapping mapping;
-  for (std::uintptr_t at = bytes.begin; at < bytes.end && maps_.find(at, mapping); at = mapping.bytes.end) {
+  for (ProcessMaps::Walk walk(maps_, bytes.begin); walk.next(mapping) && mapping.bytes.begin < bytes.end;) {
     const ByteRange part{std::max(mapping.bytes.begin, bytes.begin), std::min(mapping.bytes.end, bytes.end)};
     if (file_.backs_in_place(mapping)) return part;
   }
   return {bytes.begin, bytes.begin};
 }
 
-bool AliasBooks::all_usable(PageRange pages) const {
+bool AliasBooks::all_usable(PageRange pages) {
+  const bool reads_text = !maps_.asks_by_ioctl();
+  ByteRange rest = reads_text ? known_.without_known(pages.bytes()) : pages.bytes();
   ProcessMapping mapping;
-  for (ByteRange rest = pages.bytes(); !rest.empty(); rest.begin = mapping.bytes.end) {
-    if (!maps_.find(rest.begin, mapping) || !mapping.bytes.contains(rest.begin)) return false;
+  for (ProcessMaps::Walk walk(maps_, rest.begin); !rest.empty(); rest.begin = mapping.bytes.end) {
+    if (!walk.next(mapping) || !mapping.bytes.contains(rest.begin)) return false;
     if (!file_.backs_in_place(mapping) || !is_protected_like_a_block(mapping, sent_, rest)) return false;
+    if (reads_text) known_.note(mapping);
   }
   return true;
 }
@@ -107,7 +111,7 @@ void AliasBooks::sweep() {
   PageSet moved;
   PageSet gone = blocks_;
   ProcessMapping mapping;
-  for (std::uintptr_t address = 0; maps_.find(address, mapping); address = mapping.bytes.end) {
+  for (ProcessMaps::Walk walk(maps_, 0); walk.next(mapping);) {
     if (!file_.backs(mapping) || file_.is_window(mapping)) continue;
     const PageRange pages = PageRange::covering({mapping.file_offset, mapping.file_offset + mapping.bytes.size()});
     shown.add(pages);

@@ -14,6 +14,7 @@
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_large_pages.hpp"
 #include "runtime/alias_page_set.hpp"
+#include "runtime/known_mappings.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
 
@@ -26,7 +27,7 @@ class AliasBooks {
   /// See AliasArena::first_in_place.
   [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
   /// All of `pages` is in place, and the program has not changed its protection.
-  [[nodiscard]] bool all_usable(PageRange pages) const;
+  [[nodiscard]] bool all_usable(PageRange pages);
 
   /// See AliasArena::first_mapping_in_place.
   [[nodiscard]] ByteRange first_mapping_in_place(ByteRange bytes) const;
@@ -61,7 +62,8 @@ class AliasBooks {
 
   const AliasFile& file_;
   const ProcessMaps& maps_;
-  PageSet blocks_;  // pages that the application's addresses showed when last asked
+  KnownMappings known_{file_};  // where the kernel cannot be asked by ioctl
+  PageSet blocks_;              // pages that the application's addresses showed when last asked
   PageSet seams_;
   PageSet occupied_;
   AliasLargePages large_;

@@ -78,9 +78,10 @@ Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const Pa
                         std::vector<PageRange>& missing) {
   std::array<char, largest_name> name;
   ByteRange rest = pages.bytes();
+  ProcessMaps::Walk walk(maps, rest.begin);
   while (!rest.empty()) {
     ProcessMapping mapping;
-    if (!maps.find(rest.begin, mapping, name) || !mapping.bytes.contains(rest.begin)) return Ineligible::not_private;
+    if (!walk.next(mapping, name) || !mapping.bytes.contains(rest.begin)) return Ineligible::not_private;
     const ByteRange part{rest.begin, std::min(rest.end, mapping.bytes.end)};
     rest.begin = part.end;
     if (file.backs_in_place(mapping)) {
@@ -115,7 +116,7 @@ HeldMemory held_memory() {
 
 bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages) {
   ProcessMapping mapping;
-  for (std::uintptr_t address = 0; maps.find(address, mapping); address = mapping.bytes.end) {
+  for (ProcessMaps::Walk walk(maps, 0); walk.next(mapping);) {
     if (!file.backs(mapping) || file.backs_in_place(mapping) || file.is_window(mapping)) continue;
     const ByteRange shown{mapping.file_offset, mapping.file_offset + mapping.bytes.size()};
     if (shown.overlaps(pages.bytes())) return true;

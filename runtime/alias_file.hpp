@@ -68,6 +68,7 @@ class AliasFile {
   [[nodiscard]] bool allocate(ByteRange bytes) const;
   /// See AliasArena::watch.
   void watch(BlockWatcher* watcher) { watcher_ = watcher; }
+  [[nodiscard]] bool is_watched() const { return watcher_ != nullptr; }
   /// See AliasArena::watch_registrations.
   void watch_registrations(RegistrationWatcher* watcher) { registrations_ = watcher; }
   [[nodiscard]] const RegistrationWatcher* registrations() const { return registrations_; }

@@ -38,9 +38,10 @@ void expect_copied(bool copied) {
 
 /// Another thread may have put something else there between the listing and the fork.
 void copy_into_gaps(const AliasFile& file, const ProcessMaps& maps, const ProcessMapping& withheld) {
+  ProcessMaps::Walk walk(maps, withheld.bytes.begin);
   for (ByteRange rest = withheld.bytes; !rest.empty();) {
     ProcessMapping next;
-    const bool any = maps.find(rest.begin, next) && next.bytes.begin < rest.end;
+    const bool any = walk.next(next) && next.bytes.begin < rest.end;
     const ByteRange gap{rest.begin, any ? std::max(next.bytes.begin, rest.begin) : rest.end};
     const std::uint64_t offset = withheld.file_offset + (gap.begin - withheld.bytes.begin);
     if (!gap.empty()) expect_copied(fill_gap(file.descriptor(), offset, gap, protection_of(withheld)));
@@ -62,7 +63,7 @@ void AliasFork::prepare(const AliasFile& file, const ProcessMaps& maps, bool hea
 
 void AliasFork::withhold(const AliasFile& file, const ProcessMaps& maps) {
   ProcessMapping mapping;
-  for (std::uintptr_t address = 0; maps.find(address, mapping); address = mapping.bytes.end) {
+  for (ProcessMaps::Walk walk(maps, 0); walk.next(mapping);) {
     if (file.backs(mapping) && !file.is_window(mapping)) withheld_.push_back(mapping);
   }
   const auto is_needed = [](const ProcessMapping& block) { return holds_stack(block.bytes); };
@@ -90,7 +91,7 @@ bool AliasFork::copy_everything(const AliasFile& file, ProcessMaps& maps) {
   // First, so that nothing else comes to lie there.
   for (const ProcessMapping& block : withheld_) copy_into_gaps(file, maps, block);
   ProcessMapping inherited;
-  for (std::uintptr_t address = 0; maps.find(address, inherited); address = inherited.bytes.end) {
+  for (ProcessMaps::Walk walk(maps, 0); walk.next(inherited);) {
     if (!file.backs(inherited)) continue;  // windows are not inherited
     expect_copied(copy_out(file.descriptor(), inherited.file_offset, inherited.bytes, protection_of(inherited)));
   }

@@ -4,7 +4,6 @@
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -136,25 +135,6 @@ class LineReader {
   Field field_ = Field::begin;
 };
 
-bool read_text(std::uintptr_t address, ProcessMapping& found, std::span<char> name) {
-  const Descriptor maps(open(maps_path, O_RDONLY | O_CLOEXEC));
-  std::optional<LineReader> line(std::in_place, name);
-  std::array<char, 512> chunk;
-  for (;;) {
-    const ssize_t bytes = read(maps.get(), chunk.data(), chunk.size());
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes <= 0) return false;
-    for (const char c : std::span(chunk).first(static_cast<std::size_t>(bytes))) {
-      if (!line->feed(c)) continue;
-      if (line->mapping.bytes.end > address) {
-        found = line->mapping;
-        return true;
-      }
-      line.emplace(name);
-    }
-  }
-}
-
 }  // namespace
 
 bool ProcessMapping::is_file(const struct stat& file) const {
@@ -168,13 +148,37 @@ ProcessMaps::ProcessMaps(Source source) {
   if (!ask(maps_.get(), 0, any, {})) maps_.reset();
 }
 
-bool ProcessMaps::find(std::uintptr_t address, ProcessMapping& found, std::span<char> name) const {
-  if (maps_) {
-    if (ask(maps_.get(), address, found, name)) return true;
+bool ProcessMaps::Walk::next(ProcessMapping& found, std::span<char> name) {
+  if (maps_.maps_ && !text_) {
+    if (ask(maps_.maps_.get(), from_, found, name)) {
+      from_ = found.bytes.end;
+      return true;
+    }
     // ENOENT: nothing at or above. Anything else means that the descriptor is no longer ours, or the name was too long.
     if (errno == ENOENT) return false;
   }
-  return read_text(address, found, name);
+  return next_by_text(found, name);
+}
+
+bool ProcessMaps::Walk::next_by_text(ProcessMapping& found, std::span<char> name) {
+  if (!text_) text_ = Descriptor(open(maps_path, O_RDONLY | O_CLOEXEC));
+  std::optional<LineReader> line(std::in_place, name);
+  for (;;) {
+    while (at_ < chunk_end_) {
+      if (!line->feed(chunk_[at_++])) continue;
+      if (line->mapping.bytes.end > from_) {
+        found = line->mapping;
+        from_ = found.bytes.end;
+        return true;
+      }
+      line.emplace(name);
+    }
+    const ssize_t bytes = read(text_.get(), chunk_.data(), chunk_.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return false;
+    at_ = 0;
+    chunk_end_ = static_cast<std::size_t>(bytes);
+  }
 }
 
 void ProcessMaps::reopen() {

@@ -18,6 +18,7 @@ USUAL_RANKS = {
     "coop": (4,),
     "coop-coll": (2,),
     "coop-load": (3,),
+    "older": (2,),
     "disabled": (2,),
 }
 

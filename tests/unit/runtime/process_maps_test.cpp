@@ -71,6 +71,34 @@ TEST_P(ProcessMapsTest, finds_nothing_above_the_last_mapping) {
   EXPECT_FALSE(maps_.find(~std::uintptr_t{0} - page_bytes, found));
 }
 
+TEST_P(ProcessMapsTest, a_walk_tells_every_mapping_once_and_in_order) {
+  constexpr std::size_t pages = 40;  // their lines do not fit into one reading
+  std::byte* const area =
+      static_cast<std::byte*>(mmap(nullptr, pages * page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (std::size_t page = 1; page < pages; page += 2) ASSERT_EQ(mprotect(area + page * page_bytes, page_bytes, PROT_READ), 0);
+
+  ProcessMaps::Walk walk(maps_, address_of(area) + page_bytes);
+  for (std::size_t page = 1; page < pages; ++page) {
+    ProcessMapping found;
+    ASSERT_TRUE(walk.next(found));
+    EXPECT_EQ(found.bytes.begin, address_of(area) + page * page_bytes);
+    EXPECT_EQ(found.readable, page % 2 == 1);
+    EXPECT_EQ(found.bytes.size(), page + 1 < pages ? page_bytes : found.bytes.size());
+  }
+  munmap(area, pages * page_bytes);
+}
+
+TEST_P(ProcessMapsTest, a_walk_ends_after_the_last_mapping) {
+  ProcessMaps::Walk walk(maps_, 0);
+  ProcessMapping found;
+  std::uintptr_t end = 0;
+  while (walk.next(found)) {
+    ASSERT_GE(found.bytes.begin, end);
+    end = found.bytes.end;
+  }
+  EXPECT_GT(end, address_of(&end));
+}
+
 INSTANTIATE_TEST_SUITE_P(Sources, ProcessMapsTest, testing::Values(ProcessMaps::Source::best, ProcessMaps::Source::text),
                          [](const auto& source) { return source.param == ProcessMaps::Source::best ? "best" : "text"; });
 
