@@ -5,7 +5,8 @@
 // * /proc/self/map_files has the name "begin-end" exactly as long as one mapping of a file has these borders.
 // * FUTEX_CMP_REQUEUE_PI is refused with EINVAL when its two words, at different addresses, are the same word of the same file;
 //   the second must be writable. The kernel asks that first, and with an expected value that is not there does nothing else.
-// File, offset and protection are the same for all of a mapping, so one word speaks for it.
+// File, offset and protection are the same for all of a mapping, so one word speaks for it. Not asked is whether the program has
+// made a known mapping executable as well; a release would take that from it.
 //
 // Threading: with the engine lock held.
 #pragma once

@@ -52,8 +52,8 @@ class GuardedByEach : public testing::TestWithParam<GuardEngine> {
 inline const auto both_engines = testing::Values(GuardEngine::mprotect, GuardEngine::userfaultfd);
 inline std::string name_of_engine(const testing::TestParamInfo<GuardEngine>& info) { return name_of(info.param); }
 
-/// Pages that are an alias block, all bytes zero. The mapping has one page more: a single page is not eligible. It does not cross
-/// a border between the arena's windows, which is no block, and as likely as such a border is near the mappings of a process.
+/// Pages that are an alias block, all bytes zero. The mapping has one page more: a single page is not eligible. Nor is one
+/// that crosses a border between the arena's windows, so it does not.
 class Block {
  public:
   Block(AliasArena& arena, std::size_t pages) : arena_(arena), bytes_(pages * page_bytes), start_(map(bytes_ + page_bytes)) {

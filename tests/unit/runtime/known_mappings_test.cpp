@@ -109,17 +109,6 @@ TEST_F(KnownMappingsTest, another_block_that_was_moved_to_its_place_is_not_known
   EXPECT_FALSE(is_known(block_));
 }
 
-TEST_F(KnownMappingsTest, other_protection_is_not_known) {
-  for (const int protection : {PROT_READ, PROT_NONE}) {
-    mprotect(start_of(block_), block_.size(), protection);
-    note(block_);
-    EXPECT_FALSE(is_known(block_));
-    mprotect(start_of(block_), block_.size(), PROT_READ | PROT_WRITE);
-    note(block_);
-    EXPECT_TRUE(is_known(block_));
-  }
-}
-
 TEST_F(KnownMappingsTest, other_protection_than_it_was_found_with_is_not_known) {
   for (const int protection : {PROT_READ, PROT_NONE}) {
     mprotect(start_of(block_), block_.size(), protection);

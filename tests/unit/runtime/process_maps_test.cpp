@@ -83,7 +83,9 @@ TEST_P(ProcessMapsTest, a_walk_tells_every_mapping_once_and_in_order) {
     ASSERT_TRUE(walk.next(found));
     EXPECT_EQ(found.bytes.begin, address_of(area) + page * page_bytes);
     EXPECT_EQ(found.readable, page % 2 == 1);
-    EXPECT_EQ(found.bytes.size(), page + 1 < pages ? page_bytes : found.bytes.size());
+    if (page + 1 < pages) {  // what follows the last is not this test's
+      EXPECT_EQ(found.bytes.size(), page_bytes);
+    }
   }
   munmap(area, pages * page_bytes);
 }
