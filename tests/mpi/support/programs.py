@@ -33,6 +33,7 @@ class Program:
     gigabytes: int = 0  # memory that must be available
     seconds: int = 0  # time limit of a job, when it needs a longer one than the others
     mpirun_arguments: tuple = ()
+    shares_files: bool = False  # its ranks open a file together
     not_yet: str = ""  # what Sluice does not do yet; the program is skipped unless --not-yet is given
 
     @property
@@ -88,8 +89,8 @@ PROGRAMS = [
     Program("intercomm"),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),
-    Program("mixed_requests"),
-    Program("settling", ranks=and_sends()),
+    Program("mixed_requests", shares_files=True),
+    Program("settling", ranks=and_sends(), shares_files=True),
     Program("host_progress"),
     Program("causality", ranks=and_sends()),
     Program("release_touch", ranks=with_eight()),
