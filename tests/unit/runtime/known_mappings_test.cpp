@@ -109,12 +109,15 @@ TEST_F(KnownMappingsTest, another_block_that_was_moved_to_its_place_is_not_known
   EXPECT_FALSE(is_known(block_));
 }
 
-TEST_F(KnownMappingsTest, other_protection_than_it_was_found_with_is_not_known) {
+TEST_F(KnownMappingsTest, other_protection_is_not_known_whether_it_was_found_so_or_not) {
   for (const int protection : {PROT_READ, PROT_NONE}) {
     mprotect(start_of(block_), block_.size(), protection);
     EXPECT_FALSE(is_known(block_));
+    note(block_);
+    EXPECT_FALSE(is_known(block_));
     mprotect(start_of(block_), block_.size(), PROT_READ | PROT_WRITE);
     note(block_);
+    EXPECT_TRUE(is_known(block_));
   }
 }
 
