@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 3> known_transports{"shmem", "verbs", "tc
 /// A message of this size or more never pays for being copied twice; it also keeps the limit below any ring's capacity.
 constexpr std::size_t largest_eager_limit = std::size_t{1} << 20;
 constexpr std::size_t largest_tcp_eager_limit = std::size_t{64} << 10;
-constexpr std::size_t smallest_tcp_buffer = std::size_t{128} << 10;
+constexpr std::size_t smallest_tcp_buffer = std::size_t{512} << 10;
 constexpr std::size_t largest_tcp_buffer = std::size_t{64} << 20;
 constexpr std::size_t least_reg_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_reg_bytes = std::size_t{1024} << 30;
@@ -248,7 +248,7 @@ std::vector<ConfigVariable> make_table() {
                  {"SLUICE_TCP_EAGER_LIMIT", "a number of bytes up to 64K, such as 16384 or 16K", "64K",
                   "Largest message that is sent over tcp without asking the receiver first."}),
       byte_count(&Config::tcp_buffer, {smallest_tcp_buffer, largest_tcp_buffer},
-                 {"SLUICE_TCP_BUFFER", "a number of bytes from 128K to 64M", "256K",
+                 {"SLUICE_TCP_BUFFER", "a number of bytes from 512K to 64M", "512K",
                   "What may wait in this process for each peer that does not take it, besides what the system's socket holds."}),
       byte_count(&Config::reg_bytes, {least_reg_bytes, most_reg_bytes},
                  {"SLUICE_REG_BYTES", "a number of bytes from 64K to 1024G", "1G",

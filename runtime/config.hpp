@@ -55,7 +55,7 @@ struct Config {
   std::string tcp_interfaces;                    // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
   std::size_t tcp_timeout = 30;                  // SLUICE_TCP_TIMEOUT=<seconds>
   std::size_t tcp_eager_limit = 65536;           // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>
-  std::size_t tcp_buffer = 262144;               // SLUICE_TCP_BUFFER=<bytes, with K or M>
+  std::size_t tcp_buffer = 524288;               // SLUICE_TCP_BUFFER=<bytes, with K or M>
   std::size_t reg_bytes = std::size_t{1} << 30;  // SLUICE_REG_BYTES=<bytes, with K, M or G>
   std::size_t reg_entries = 1024;                // SLUICE_REG_ENTRIES=<number>
   std::string verbs_device;                      // SLUICE_VERBS_DEVICE=<adapter, or adapter:port>; empty: chosen

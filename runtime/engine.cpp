@@ -43,6 +43,7 @@ Engine::State::State(const Parts& parts)
       concurrent_calls(parts.concurrent_calls),
       eager_limit(0),
       eager_limits(usable_eager_limits(parts)),
+      unanswered_bytes(eager_limits.size()),
       to_self(parts.self),
       outgoing(parts.job_size),
       matching(parts.job_size),

@@ -20,6 +20,7 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
   Request* request = named_request(from, header);
   if (trace::on()) [[unlikely]]
     trace::answer_came(*request, header.kind, payload.size());
+  if (request->is_send()) note_answer(*request);
   switch (header.kind) {
     case MessageKind::cts:
       on_clear_to_send(request, from_wire<ClearToSend>(from, payload));

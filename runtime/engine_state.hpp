@@ -61,7 +61,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
                      std::size_t bytes);
   /// Bytes of payload that left: the announcement, and the first bytes of the message where they may come along.
-  std::size_t announce(const Request& send, MessageHeader header, const ReadyToSend& rts);
+  [[nodiscard]] std::size_t brought_along(const Request& send) const;
+  std::size_t announce(Request& send, MessageHeader header, const ReadyToSend& rts);
+  void note_answer(Request& send);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
   /// To the other side's request.
   void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {});
@@ -328,8 +330,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool oversubscribed;   // more processes on this node than processors
   bool spare_processor;  // the helper thread has one beside the application's
   bool concurrent_calls;
-  std::size_t eager_limit;                // smallest of those by peer
-  std::vector<std::size_t> eager_limits;  // by peer
+  std::size_t eager_limit;                    // smallest of those by peer
+  std::vector<std::size_t> eager_limits;      // by peer
+  std::vector<std::size_t> unanswered_bytes;  // by peer: brought by announcements that it has not answered
 
   std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
   std::deque<RdmaPiece> pieces;

@@ -55,7 +55,8 @@ void RequestPool::reset(Request& request) {
   request.announced = request.cancel_wanted = request.tells_end = false;
   request.announcements = 0;
   request.queued_at = 0;
-  request.aside = 0;
+  request.aside = request.brought = 0;
+  request.unanswered = false;
   request.alias = nullptr;
   request.failure = Failure::none;
   if (request.layout_buffer.layout) request.layout_buffer = {};

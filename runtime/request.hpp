@@ -46,6 +46,8 @@ class Request {
   bool counted_shared = false;
   bool unknown = false;      // receive: released, and its message has not come yet
   bool call_waits = false;   // its call returns when it is done, or released
+  bool unanswered = false;   // send: nothing came back for what its announcement has brought
+  std::size_t brought = 0;   // send: so much of it was streamed with its announcement
   std::size_t aside = 0;     // send: the call has returned; so many bytes of memory hold what has not left yet
   bool offered = false;      // send: announced as an alias block, so that its data is read in the memory file only
   bool offers_rdma = false;  // send: announced with flag_rdma
@@ -134,7 +136,11 @@ class Request {
   ListLink<Request> release_link;  // released receives and sends
 
   /// A call that waits for it need wait no longer.
-  [[nodiscard]] bool may_return() const { return released || aside != 0 || complete.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool may_return() const {
+    return released || aside != 0 || has_left() || complete.load(std::memory_order_relaxed);
+  }
+  /// send: of standard mode, and no longer needed by the transport, although nothing is known of its receive.
+  [[nodiscard]] bool has_left() const { return brought != 0 && brought == bytes && mode == SendMode::standard; }
   [[nodiscard]] bool is_send() const { return kind == Kind::send; }
   [[nodiscard]] std::byte* source() const { return alias ? alias : data; }
   /// receive: the adapter has chunks of a `write` delivery under way.

@@ -78,6 +78,7 @@ const char* reply_fault(const Request& request, Peer from, const MessageHeader& 
 }
 
 const char* clearance_fault(const Request& send, const ClearToSend& clear) {
+  if (clear.offset < send.brought) return "asks for bytes that it was sent with the announcement";
   if (clear.limit > send.bytes || clear.offset >= clear.limit) return "asks for bytes that the message does not have";
   if (send.copying || (send.work_link.linked && send.way != Way::write)) return "asks for a message that is being sent";
   if (send.way == Way::rdma) return "asks again for a message that an adapter is sending";

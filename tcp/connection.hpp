@@ -32,7 +32,7 @@ namespace sluice {
 class Connection {
  public:
   /// Longest payload of any message but `data`.
-  static constexpr std::size_t most_payload = 64 * 1024 + 256;
+  static constexpr std::size_t most_payload = 256 * 1024 + 256;
   /// A frame of streamed bytes: other messages to the peer wait for its end.
   static constexpr std::size_t frame_bytes = 128 * 1024;
 

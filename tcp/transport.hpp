@@ -37,7 +37,7 @@ class TcpTransport final : public FarTransport {
     JobSecret secret{};
     unsigned timeout_seconds = 30;
     std::size_t eager_limit = std::size_t{64} << 10;
-    std::size_t staging_bytes = std::size_t{256} << 10;
+    std::size_t staging_bytes = std::size_t{512} << 10;
     bool hears_for_sleepers = false;
   };
   struct Statistics {

@@ -136,6 +136,15 @@ TEST_F(WireCheck, a_clearance_stays_within_the_message) {
   EXPECT_NE(clearance_fault(announced, clear), nullptr);
 }
 
+TEST_F(WireCheck, a_clearance_does_not_ask_for_what_the_announcement_has_brought) {
+  Request& announced = send(Expects::clearance);
+  announced.brought = chunk_bytes;
+  ClearToSend clear{.offset = chunk_bytes, .limit = 8 * chunk_bytes, .delivery = Delivery::stream};
+  EXPECT_EQ(clearance_fault(announced, clear), nullptr);
+  clear.offset = chunk_bytes - 1;
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+}
+
 TEST_F(WireCheck, a_clearance_names_a_way_and_countable_chunks) {
   const Request& announced = send(Expects::clearance);
   ClearToSend clear{.limit = 8 * chunk_bytes, .delivery = Delivery::write, .chunk_bytes = chunk_bytes};

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -274,8 +276,8 @@ TEST(tcp_transport, peer_that_cannot_be_reached_is_an_error_with_address_and_cau
 
 class Process {
  public:
-  Process(TcpTransport& transport, Peer self)
-      : engine({.self = self, .job_size = 2, .transport = &transport, .arena = nullptr, .host = {}, .config = {}}),
+  Process(TcpTransport& transport, Peer self, const Config& config = {})
+      : engine({.self = self, .job_size = 2, .transport = &transport, .arena = nullptr, .host = {}, .config = config}),
         world(engine.adopt(ContextId{1}, {Peer{0}, Peer{1}}, static_cast<Rank>(self))) {}
 
   Engine engine;
@@ -318,7 +320,8 @@ TEST_P(EnginesOverTcp, every_byte_arrives_in_both_directions_at_once) {
   hosts[1].leave();
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, EnginesOverTcp, testing::Values(0, 8, 4096, 65536, 65537, 65537 + 256, 200'000, 3'000'001));
+INSTANTIATE_TEST_SUITE_P(Sizes, EnginesOverTcp,
+                         testing::Values(0, 8, 4096, 65536, 65537, 65537 + 256, 200'000, 262'144, 263'000, 3'000'001));
 
 struct LateReceiver : testing::Test {
   static constexpr std::size_t bytes = 1'000'003;
@@ -356,6 +359,72 @@ TEST_F(LateReceiver, does_not_keep_a_blocked_send_whose_buffer_may_then_be_overw
   EXPECT_EQ(sending.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   EXPECT_EQ(received(), message);
   sender.engine.drain();
+}
+
+struct LateForSeveral : testing::Test {
+  static constexpr std::size_t bytes = 200'000;  // two of them are within what may be unanswered
+  static constexpr int messages = 6;
+
+  ~LateForSeveral() override {
+    hosts[0].leave();
+    hosts[1].leave();
+  }
+
+  /// Nor are sends copied aside.
+  static Config without_release() {
+    Config made;
+    made.release = ReleaseMode::off;
+    return made;
+  }
+  static std::vector<std::byte> message(int number) {
+    std::vector<std::byte> data(bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+      data[i] = static_cast<std::byte>((i * 13 + i / 251 + 31U * static_cast<unsigned>(number)) & 0xff);
+    return data;
+  }
+  /// Overwrites each as soon as its call has returned.
+  void send_all() {
+    for (int number = 0; number < messages; ++number) {
+      std::vector<std::byte> data = message(number);
+      sender.engine.send(*sender.world, Rank{1}, Tag{number}, data.data(), bytes, SendMode::standard, here);
+      std::ranges::fill(data, std::byte{0});
+      ++returned;
+    }
+  }
+  /// The receiver looks for messages, but for none that comes.
+  void look_until(const std::function<bool()>& done) {
+    const auto end = Clock::now() + std::chrono::seconds(20);
+    Outcome found;
+    while (!done() && Clock::now() < end) EXPECT_FALSE(receiver.engine.probe(*receiver.world, Rank{0}, Tag{messages}, found));
+  }
+  void receive_all() {
+    for (int number = 0; number < messages; ++number) {
+      std::vector<std::byte> got(bytes);
+      receiver.engine.receive(*receiver.world, Rank{0}, Tag{number}, got.data(), bytes, here);
+      EXPECT_EQ(got, message(number)) << "message " << number;
+    }
+  }
+
+  TcpHosts hosts{2};
+  const Config config = without_release();
+  Process sender{hosts[0], Peer{0}, config};
+  Process receiver{hosts[1], Peer{1}, config};
+  std::atomic<int> returned{0};
+};
+
+TEST_F(LateForSeveral, is_brought_so_many_whole_and_again_as_many_when_it_has_answered) {
+  for (int round = 0; round < 2; ++round) {
+    returned = 0;
+    std::thread sending([this] { send_all(); });
+    look_until([this] { return returned == 2; });
+    EXPECT_EQ(returned, 2);
+    const auto later = Clock::now() + milliseconds(50);
+    look_until([later] { return Clock::now() > later; });
+    EXPECT_EQ(returned, 2);
+    receive_all();
+    sending.join();
+    sender.engine.drain();
+  }
 }
 
 TEST_F(LateReceiver, keeps_a_synchronous_send) {
