@@ -273,6 +273,7 @@ std::size_t Engine::State::announce(Request& send, MessageHeader header, const R
     send.brought = send.offset = first;
     send.unanswered = true;
     unanswered_bytes[to] += first;
+    if (send.has_left()) ++left_sends;
   }
   return header.payload_bytes;
 }

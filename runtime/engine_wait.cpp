@@ -102,7 +102,7 @@ Attention Engine::State::needed_attention() const {
   const bool announces = transport && receiver_initiated(config.rendezvous);
   if (announces || !released.empty() || shared_receives != 0) return Attention::rendezvous;
   if (large_receives != 0 || (host_call && open_receives != 0)) return Attention::receives;
-  if (pending_sends != gathered_sends || queued != 0 || (transport && transport->holds_output())) return Attention::sends;
+  if (pending_sends != gathered_sends + left_sends || queued != 0 || (transport && transport->holds_output())) return Attention::sends;
   return host_call ? Attention::room : Attention::none;
 }
 
