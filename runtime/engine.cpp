@@ -43,7 +43,7 @@ Engine::State::State(const Parts& parts)
       concurrent_calls(parts.concurrent_calls),
       eager_limit(0),
       eager_limits(usable_eager_limits(parts)),
-      unanswered_bytes(eager_limits.size()),
+      budgets(eager_limits.size()),
       to_self(parts.self),
       outgoing(parts.job_size),
       matching(parts.job_size),
@@ -53,6 +53,10 @@ Engine::State::State(const Parts& parts)
   set_process_name(static_cast<int>(self));
   eager_limit = *std::min_element(eager_limits.begin(), eager_limits.end());
   if (!transport) return;
+  for (std::size_t peer = 0; peer < parts.job_size; ++peer) {
+    const Peer other{static_cast<std::int32_t>(peer)};
+    uses_sockets = uses_sockets || (other != self && transport->streams_directly(other));
+  }
   if (arena && arena->usable() && reaches_by_rdma()) {
     arena->expect_own_pins();
     if (config.frequent_sends != FrequentChoice::off)

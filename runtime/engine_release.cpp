@@ -8,6 +8,8 @@
 // the application caused *after* the release are kept in `held`, in order. Replies that belong to receives posted before the
 // release go out: the process would have given them while blocked.
 
+#include <sched.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -26,6 +28,8 @@ constexpr std::size_t smallest_release = 16 * 1024;
 constexpr std::size_t copy_bytes_per_us = 8000;
 /// The same for what comes through sockets: between two processes of one machine, hence more than any network brings.
 constexpr std::size_t stream_bytes_per_us = 4000;
+/// Later than a thread that polls a socket, the helper thread takes what comes there: interrupt, wake-up, lock.
+constexpr std::uint64_t helper_delay_ns = 15'000;
 /// A span with more gaps than that is mostly other data, which would be touched.
 constexpr std::size_t most_span_per_byte = 8;
 /// Making an alias block, per page.
@@ -218,6 +222,8 @@ bool Engine::State::release(Request* receive) {
   if (!receive->guarded) return false;
   receive->released = this_thread_released = true;
   receive->released_at = now_ns();
+  receive->taken_before = taken_by_helper(receive->released_at);
+  releasing_processor = sched_getcpu();
   if (trace::on()) [[unlikely]]
     trace::released(*receive, range, receive->released_at - PageGuard::protected_at(*receive->guarded));
   released.push_back(receive);
@@ -303,11 +309,18 @@ void Engine::State::let_go() {
   }
 }
 
-/// The protection, and what the copy takes longer without the help of a receiver that waits in its call (engine_cooperative.cpp).
+/// The protection, and what the message takes longer because the receiver does not wait in its call: there it would help with the
+/// copy (engine_cooperative.cpp), or poll the socket.
 std::uint64_t Engine::State::price_of_release(const Request& request) const {
   const std::uint64_t protection = policy.cost_ns(PageRange::covering(request.range()).size());
   const bool could_help = !request.is_send() && request.way == Request::Way::write && can_read_from(request);
-  return protection + (could_help ? request.limit * 1000 / copy_bytes_per_us / 2 : 0);
+  const bool is_streamed = request.matched && request.peer != self && transport->streams_directly(request.peer);
+  return protection + (could_help ? request.limit * 1000 / copy_bytes_per_us / 2 : 0) + (is_streamed ? helper_delay_ns : 0);
+}
+
+/// So long the helper thread has had the processor of a thread that has released something.
+std::uint64_t Engine::State::taken_by_helper(std::uint64_t now) const {
+  return helper_took_ns + (helper_takes_since == 0 ? 0 : now - helper_takes_since);
 }
 
 void Engine::State::end_release(Request& request) {
@@ -322,7 +335,8 @@ void Engine::State::end_release(Request& request) {
   request.released = false;
   released.remove(&request);
   // The guard counts from before the protection, which hides nothing.
-  const std::uint64_t hidden = std::min(ran - std::min(ran, closing), lasted);
+  const std::uint64_t not_hidden = closing + (request.is_send() ? 0 : taken_by_helper(now) - request.taken_before);
+  const std::uint64_t hidden = std::min(ran - std::min(ran, not_hidden), lasted);
   const std::uint64_t price = price_of_release(request);
   (request.is_send() ? statistics.sends_touched_at_once : statistics.touched_at_once) += hidden <= price ? 1 : 0;
   (request.is_send() ? statistics.sends_blocked_ns : statistics.blocked_ns) += lasted;

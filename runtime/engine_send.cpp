@@ -8,8 +8,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <utility>
 
+#include "runtime/clock.hpp"
 #include "runtime/engine_waiting.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/user_memory.hpp"
@@ -19,10 +19,6 @@ namespace {
 
 /// Below, one more copy costs less than a system call with several pieces.
 constexpr std::size_t least_direct_bytes = 4096;
-/// What an announcement brings of a message that it does not bring whole.
-constexpr std::size_t head_bytes = 64 * 1024;
-/// Messages are brought whole while no more than this has been brought to the peer that it has not answered yet.
-constexpr std::size_t most_unanswered_bytes = 512 * 1024;
 
 MessageHeader matching_header(const Request& send, MessageKind kind) {
   MessageHeader header;
@@ -239,23 +235,15 @@ void Engine::State::eager_sent(Request* send) {
   }
 }
 
-/// How much of a streamed message its announcement brings. One that is brought whole costs its receiver no time to ask for the
-/// rest, which would wait behind whatever that process sends to this one.
-std::size_t Engine::State::brought_along(const Request& send) const {
-  const std::size_t most = transport->max_payload(send.peer) - sizeof(ReadyToSend);
-  const bool whole =
-      send.bytes <= most && unanswered_bytes[static_cast<std::size_t>(send.peer)] + send.bytes <= most_unanswered_bytes;
-  return whole ? send.bytes : std::min(send.bytes, head_bytes);
-}
-
 std::size_t Engine::State::announce(Request& send, MessageHeader header, const ReadyToSend& rts) {
   const auto to = static_cast<std::size_t>(send.peer);
   const bool by_chunks = (header.flags & flag_rdma) != 0 && (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
   const bool is_streamed = !by_chunks && send.peer != self && transport->streams_directly(send.peer);
   std::size_t first = 0;
   if (outgoing[to].empty()) {
-    if (by_chunks) first = std::min({send.bytes, config.rdrp_chunk, transport->max_payload(send.peer) - sizeof rts});
-    if (is_streamed) first = brought_along(send);
+    const std::size_t most = transport->max_payload(send.peer) - sizeof rts;
+    if (by_chunks) first = std::min({send.bytes, config.rdrp_chunk, most});
+    if (is_streamed) first = budgets[to].share_of(send.bytes, most);
   }
   header.payload_bytes = static_cast<std::uint32_t>(sizeof rts + first);
   const auto prefix = std::as_bytes(std::span(&rts, 1));
@@ -271,15 +259,17 @@ std::size_t Engine::State::announce(Request& send, MessageHeader header, const R
   }
   if (is_streamed) {
     send.brought = send.offset = first;
-    send.unanswered = true;
-    unanswered_bytes[to] += first;
+    send.announced_at = now_ns();
+    budgets[to].announced(first);
     if (send.has_left()) ++left_sends;
   }
   return header.payload_bytes;
 }
 
 void Engine::State::note_answer(Request& send) {
-  if (std::exchange(send.unanswered, false)) unanswered_bytes[static_cast<std::size_t>(send.peer)] -= send.brought;
+  if (send.announced_at == 0) return;
+  budgets[static_cast<std::size_t>(send.peer)].answered(send.brought, now_ns() - send.announced_at);
+  send.announced_at = 0;
 }
 
 void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/announcement_budget.hpp"
 #include "runtime/buffer_history.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_lock.hpp"
@@ -61,7 +62,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
                      std::size_t bytes);
   /// Bytes of payload that left: the announcement, and the first bytes of the message where they may come along.
-  [[nodiscard]] std::size_t brought_along(const Request& send) const;
   std::size_t announce(Request& send, MessageHeader header, const ReadyToSend& rts);
   void note_answer(Request& send);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
@@ -274,6 +274,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool release(Request* receive);
   bool release_send(Request* send);
   [[nodiscard]] std::uint64_t price_of_release(const Request& request) const;
+  [[nodiscard]] std::uint64_t taken_by_helper(std::uint64_t now) const;
   void end_release(Request& request);
   void note_match(Request& receive);
   void advance_releases();
@@ -330,9 +331,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool oversubscribed;   // more processes on this node than processors
   bool spare_processor;  // the helper thread has one beside the application's
   bool concurrent_calls;
-  std::size_t eager_limit;                    // smallest of those by peer
-  std::vector<std::size_t> eager_limits;      // by peer
-  std::vector<std::size_t> unanswered_bytes;  // by peer: brought by announcements that it has not answered
+  bool uses_sockets = false;                // to some peer
+  std::size_t eager_limit;                  // smallest of those by peer
+  std::vector<std::size_t> eager_limits;    // by peer
+  std::vector<AnnouncementBudget> budgets;  // by peer
 
   std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
   std::deque<RdmaPiece> pieces;
@@ -385,6 +387,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t buffered_sends = 0;
   std::size_t buffered_bytes = 0;
   std::size_t aside_bytes = 0;
+
+  int releasing_processor = -1;          // where the last release was made
+  std::uint64_t helper_took_ns = 0;      // the helper thread was awake there, in sum
+  std::uint64_t helper_takes_since = 0;  // and is since then; 0: is not
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t sleepers = 0;  // of those, asleep

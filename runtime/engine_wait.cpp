@@ -22,6 +22,9 @@ using std::chrono::microseconds;
 
 /// With a processor for everybody, spinning beats sleeping until the wait is long against a wake-up (5 to 50 µs).
 constexpr std::uint64_t spin_ns = 2'000'000;
+/// Over sockets the kernel wakes whom a message is for on the processor that took the packet in, although a thread may be
+/// spinning there, for this message's answer: so often it lets others run.
+constexpr std::uint64_t turn_ns = 200'000;
 /// With fewer processors than processes, a yield lets the awaited process run; sleeping costs it a wake-up call.
 constexpr std::uint64_t yield_ns = 300'000;
 /// The clock is read after this many rounds.
@@ -102,7 +105,8 @@ Attention Engine::State::needed_attention() const {
   const bool announces = transport && receiver_initiated(config.rendezvous);
   if (announces || !released.empty() || shared_receives != 0) return Attention::rendezvous;
   if (large_receives != 0 || (host_call && open_receives != 0)) return Attention::receives;
-  if (pending_sends != gathered_sends + left_sends || queued != 0 || (transport && transport->holds_output())) return Attention::sends;
+  if (pending_sends != gathered_sends + left_sends || queued != 0 || (transport && transport->holds_output()))
+    return Attention::sends;
   return host_call ? Attention::room : Attention::none;
 }
 
@@ -259,6 +263,14 @@ void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
   lock.lock();
 }
 
+void Waiter::give_turns(Lock& lock, std::uint64_t now) {
+  if (!state_.uses_sockets || state_.oversubscribed || now - std::max(started_, last_turn_) < turn_ns) return;
+  last_turn_ = now;
+  lock.unlock();
+  sched_yield();
+  lock.lock();
+}
+
 void Waiter::tell_of_waiting() {
   if (state_.oversubscribed) return;  // nobody leaves anything undone
   const std::uint64_t interval = telling_ns + telling_ns_per_peer * state_.processes_on_node;
@@ -291,6 +303,7 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   waited_ns_ = now - started_;
   tell_of_waiting();
   let_signals_in(lock, now);
+  give_turns(lock, now);
   poll_host(lock, now);
   if (state_.epoch != seen_epoch_) last_completion_ = now;
   seen_epoch_ = state_.epoch;

@@ -41,6 +41,7 @@ class Waiter {
   friend class Engine::Pause;
   void poll_host(Lock& lock, std::uint64_t now);
   void let_signals_in(Lock& lock, std::uint64_t now);
+  void give_turns(Lock& lock, std::uint64_t now);
   void tell_of_waiting();
 
   Engine::State& state_;
@@ -49,6 +50,7 @@ class Waiter {
   std::uint64_t waited_ns_ = 0;
   std::uint64_t last_host_poll_ = 0;
   std::uint64_t last_window_ = 0;
+  std::uint64_t last_turn_ = 0;
   std::uint64_t last_telling_ = 0;
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t last_completion_ = 0;

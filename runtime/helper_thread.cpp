@@ -2,9 +2,11 @@
 // never calls the host MPI and never allocates from the application's heap.
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
 #include "runtime/trace_call.hpp"
@@ -24,6 +26,7 @@ void Engine::State::helper() {
     Lock lock(mutex);
     if (stopping.load(std::memory_order_relaxed)) return;
     ++statistics.helper_wakeups;
+    if (!released.empty() && sched_getcpu() == releasing_processor) helper_takes_since = now_ns();
     const trace::Span traced(trace::Kind::helper);
     transport->attend();
     check_vanished(lock);
@@ -41,6 +44,8 @@ void Engine::State::helper() {
       lock.lock();
     }
     if (inside == 0) arm(lock);
+    if (helper_takes_since != 0) helper_took_ns = taken_by_helper(now_ns());
+    helper_takes_since = 0;
     transport->flush_alerts();
   }
 }

@@ -54,9 +54,8 @@ void RequestPool::reset(Request& request) {
   request.offered = request.offers_rdma = request.frequent = request.told = request.shadow = false;
   request.announced = request.cancel_wanted = request.tells_end = false;
   request.announcements = 0;
-  request.queued_at = 0;
+  request.queued_at = request.announced_at = 0;
   request.aside = request.brought = 0;
-  request.unanswered = false;
   request.alias = nullptr;
   request.failure = Failure::none;
   if (request.layout_buffer.layout) request.layout_buffer = {};
@@ -66,7 +65,7 @@ void RequestPool::reset(Request& request) {
   request.progress_slot = Transport::no_slot;
   request.rts_flags = 0;
   request.guarded = nullptr;
-  request.released_at = request.lazy_token = 0;
+  request.released_at = request.taken_before = request.lazy_token = 0;
 }
 
 }  // namespace sluice

@@ -46,7 +46,6 @@ class Request {
   bool counted_shared = false;
   bool unknown = false;      // receive: released, and its message has not come yet
   bool call_waits = false;   // its call returns when it is done, or released
-  bool unanswered = false;   // send: nothing came back for what its announcement has brought
   std::size_t brought = 0;   // send: so much of it was streamed with its announcement
   std::size_t aside = 0;     // send: the call has returned; so many bytes of memory hold what has not left yet
   bool offered = false;      // send: announced as an alias block, so that its data is read in the memory file only
@@ -93,6 +92,7 @@ class Request {
   std::uint8_t announcements = 0;   // receive: how often
   std::uint16_t announcement = 0;   // receive: its number among those to this sender
   std::uint64_t queued_at = 0;      // send: when it began to wait in line, ns
+  std::uint64_t announced_at = 0;   // send: when its announcement has left, ns; 0: that is answered, or has brought nothing
   ListLink<Request> announce_link;  // receive: announced, or to be announced again
 
   /// A `write` delivery, which both sides may take part in. Set when the delivery begins.
@@ -127,6 +127,7 @@ class Request {
   Guarded* guarded = nullptr;
   ReleasingCall* released_by = nullptr;
   std::uint64_t released_at = 0;
+  std::uint64_t taken_before = 0;  // taken_by_helper then
   std::uint64_t release_mark = 0;  // operations numbered above began after the release
   std::uint64_t lazy_token = 0;
 

@@ -10,10 +10,11 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t in_bytes = 2 * (Connection::most_payload + frame::header_bytes);
 /// Read ahead at the border of two messages. More saves calls where many small messages come; but of a long message so much is
 /// copied.
 constexpr std::size_t border_bytes = 17 * 1024;
+/// What was read ahead, or a whole message and the beginning of the next.
+constexpr std::size_t in_bytes = Connection::most_payload + frame::header_bytes + border_bytes;
 /// The same where the last message was longer than that.
 constexpr std::size_t short_border_bytes = 1024;
 /// Shorter messages are read whole before they are looked at.
