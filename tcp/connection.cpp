@@ -41,6 +41,7 @@ void Connection::open(Descriptor socket) {
   socket_ = std::move(socket);
   in_ = std::make_unique_for_overwrite<std::byte[]>(in_bytes);
   blocked_ = false;
+  wakes_by_ = 1;
 }
 
 void Connection::close() {
@@ -163,6 +164,13 @@ std::size_t Connection::stream(std::uint64_t subject, std::span<const std::byte>
 }
 
 // --- input -------------------------------------------------------------------------------------------------------------
+
+void Connection::wake_within_frame_by(std::size_t most) {
+  const int wanted = static_cast<int>(std::clamp<std::size_t>(data_left_, 1, most));
+  if (!is_open() || wanted == wakes_by_) return;
+  // A socket of another kind (unit tests) is readable with the first byte.
+  if (system::set_option(socket_.get(), SOL_SOCKET, SO_RCVLOWAT, wanted) == 0) wakes_by_ = wanted;
+}
 
 Connection::Arrival Connection::receive(MessageSink& sink) {
   if (!is_open()) return Arrival::nothing;

@@ -78,6 +78,11 @@ class Connection {
   /// Reads once and delivers what is complete.
   Arrival receive(MessageSink& sink);
 
+  /// Bytes of a frame come next, for a place that is known.
+  [[nodiscard]] bool is_within_frame() const { return data_left_ != 0; }
+  /// Who waits for the socket to be readable is woken by any byte; within a frame only by `most` bytes or the rest of it.
+  void wake_within_frame_by(std::size_t most);
+
   /// Why sending or receiving has failed: an errno value; 0 when it has not.
   [[nodiscard]] int error() const { return error_; }
   /// The peer has said that the end of the connection will be no fault.
@@ -127,6 +132,7 @@ class Connection {
   std::size_t in_end_ = 0;
   MessageHeader data_;
   std::size_t data_left_ = 0;
+  int wakes_by_ = 1;            // SO_RCVLOWAT
   bool long_messages_ = false;  // the last message that was not control was one
 
   Counts counts_;

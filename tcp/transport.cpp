@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t few_lines = 2;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
+/// Of a frame that comes slowly, the helper thread takes so much at a time: which also is a whole frame of data.
+constexpr std::size_t helper_bytes = std::size_t{128} << 10;
+
 // Tags in the helper thread's epoll set.
 constexpr std::uint64_t bell_tag = 0;
 constexpr std::uint64_t doors_tag = 1;
@@ -222,6 +225,10 @@ int TcpTransport::tell_room(MessageSink& sink) {
 
 int TcpTransport::serve(Line& line, MessageSink& sink) {
   const Connection::Arrival arrival = line.connection.receive(sink);
+  if (line.connection.is_within_frame() && !line.in_begun) {
+    line.in_begun = true;
+    begun_.push_back(&line);
+  }
   if (arrival == Connection::Arrival::nothing) return 0;
   if (arrival != Connection::Arrival::something) lose(line, cause_of(line.connection, arrival));
   return 1;
@@ -252,8 +259,17 @@ int TcpTransport::poll(MessageSink& sink) {
 
 // --- sleeping --------------------------------------------------------------------------------------------------------------
 
+void TcpTransport::wake_within_frames_by(std::size_t most) {
+  std::erase_if(begun_, [most](Line* line) {
+    line->connection.wake_within_frame_by(most);
+    line->in_begun = line->connection.is_within_frame();
+    return !line->in_begun;
+  });
+}
+
 void TcpTransport::set_attention(Attention level) {
   const bool wanted = level != Attention::none && (options_.hears_for_sleepers || level != Attention::sleeper);
+  if (!begun_.empty()) wake_within_frames_by(wanted && level != Attention::sleeper ? helper_bytes : 1);
   if (!wanted && !armed_) return;
   armed_ = wanted;
   const std::uint32_t events = EPOLLONESHOT | (wanted ? std::uint32_t{EPOLLIN} : 0);

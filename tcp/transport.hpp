@@ -86,6 +86,7 @@ class TcpTransport final : public FarTransport {
     bool watched_for_room = false;
     bool counted_holding = false;
     bool in_rooms = false;
+    bool in_begun = false;
     bool failed = false;
 
     Line(Peer peer, std::size_t staging_bytes) : connection(peer, staging_bytes), peer_number(peer) {}
@@ -101,6 +102,7 @@ class TcpTransport final : public FarTransport {
   void watch(Line& line, int operation);
   int tell_room(MessageSink& sink);
   int serve(Line& line, MessageSink& sink);
+  void wake_within_frames_by(std::size_t most);
   void bury_failed(MessageSink& sink);
   void lose(Line& line, const std::string& cause);
   void vanish(Peer peer, const std::string& cause);
@@ -113,6 +115,7 @@ class TcpTransport final : public FarTransport {
   std::vector<std::unique_ptr<Line>> lines_;  // by rank; none where nothing was ever said
   std::vector<Line*> open_;
   std::vector<Line*> rooms_;   // lines whose peers must be told of room
+  std::vector<Line*> begun_;   // lines within a frame, or whose wake-ups are still as if they were
   std::size_t holding_ = 0;    // lines with staged output
   bool failing_ = false;       // some line has an error that nobody has looked at
   bool said_goodbye_ = false;  // connections that open from now on hear it first

@@ -3,6 +3,8 @@
 #include "tcp/connection.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -206,6 +208,94 @@ TEST_F(ConnectionTest, eager_message_whose_receive_is_there_goes_straight_to_it)
 
   EXPECT_TRUE(sink.messages.empty());
   EXPECT_EQ(sink.target, data);
+}
+
+/// Over TCP: who sleeps is woken as the socket says.
+class WakeWithinFrames : public ConnectionTest {
+ protected:
+  void SetUp() override {
+    const Descriptor listener(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const place = reinterpret_cast<sockaddr*>(&address);
+    socklen_t bytes = sizeof address;
+    ASSERT_EQ(::bind(listener.get(), place, bytes), 0);
+    ASSERT_EQ(::listen(listener.get(), 1), 0);
+    ASSERT_EQ(::getsockname(listener.get(), place, &bytes), 0);
+    near_socket = Descriptor(::socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(::connect(near_socket.get(), place, bytes), 0);
+    far_socket = Descriptor(::accept(listener.get(), nullptr, nullptr));
+    ASSERT_TRUE(far_socket);
+    far.open(std::move(far_socket));
+
+    sink.target.resize(data.size());
+    MessageHeader header;
+    header.kind = MessageKind::data;
+    header.subject = 7;
+    header.payload_bytes = static_cast<std::uint32_t>(data.size());
+    frame::Header encoded{};
+    frame::encode(header, encoded);
+    write(encoded);
+    write(std::span(data).first(begun));
+    while (sink.filled < begun) {
+      ASSERT_TRUE(is_readable(1000));
+      receive_all();
+    }
+  }
+  void write(std::span<const std::byte> bytes) const {
+    ASSERT_EQ(::send(near_socket.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+  [[nodiscard]] bool is_readable(int within_ms) const {
+    pollfd file{far.descriptor(), POLLIN, 0};
+    return ::poll(&file, 1, within_ms) == 1;
+  }
+
+  static constexpr std::size_t begun = 1'000;
+  const std::vector<std::byte> data = pattern(60'000);
+};
+
+TEST_F(WakeWithinFrames, by_so_many_bytes_and_no_fewer) {
+  far.wake_within_frame_by(20'000);
+  write(std::span(data).subspan(begun, 10'000));
+  EXPECT_FALSE(is_readable(20));
+  write(std::span(data).subspan(begun + 10'000, 10'000));
+  EXPECT_TRUE(is_readable(1000));
+}
+
+TEST_F(WakeWithinFrames, by_the_rest_of_the_frame) {
+  far.wake_within_frame_by(1'000'000);
+  write(std::span(data).subspan(begun, 50'000));
+  EXPECT_FALSE(is_readable(20));
+  write(std::span(data).subspan(begun + 50'000));
+  EXPECT_TRUE(is_readable(1000));
+  while (sink.filled < data.size()) {
+    ASSERT_TRUE(is_readable(1000));
+    receive_all();
+  }
+  EXPECT_EQ(sink.target, data);
+}
+
+TEST_F(WakeWithinFrames, by_anything_between_frames) {
+  far.wake_within_frame_by(1'000'000);
+  write(std::span(data).subspan(begun));
+  while (sink.filled < data.size()) receive_all();
+  far.wake_within_frame_by(1'000'000);
+  write(std::span(data).first(1));
+  EXPECT_TRUE(is_readable(1000));
+}
+
+TEST_F(WakeWithinFrames, by_anything_again_and_by_the_end_of_the_connection) {
+  far.wake_within_frame_by(20'000);
+  write(std::span(data).subspan(begun, 1));
+  EXPECT_FALSE(is_readable(20));
+  far.wake_within_frame_by(1);
+  EXPECT_TRUE(is_readable(1000));
+  receive_all();
+  far.wake_within_frame_by(20'000);
+  EXPECT_FALSE(is_readable(20));
+  near_socket.reset();
+  EXPECT_TRUE(is_readable(1000));
 }
 
 TEST_F(ConnectionTest, bytes_that_are_no_message_are_noticed) {
