@@ -8,7 +8,8 @@
 namespace sluice::frame {
 namespace {
 
-constexpr std::uint32_t magic = 0x46544c53;  // "SLTF"
+constexpr std::uint8_t mark = 0xd0;
+constexpr std::uint8_t version_bits = 0x0f;
 constexpr std::uint8_t control_kinds = 128;
 
 /// What a header of one kind may say.
@@ -58,52 +59,48 @@ Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t most_payload) {
 /// The fields as they stand there, possible or not.
 struct Fields {
   explicit Fields(std::span<const std::byte, header_bytes> bytes)
-      : magic(wire::get<0, std::uint32_t>(bytes)),
-        version(wire::get<4, std::uint8_t>(bytes)),
-        kind(wire::get<5, std::uint8_t>(bytes)),
-        flags(wire::get<6, std::uint8_t>(bytes)),
-        payload(wire::get<8, std::uint32_t>(bytes)),
-        source(wire::get<12, std::int32_t>(bytes)),
-        subject(wire::get<16, std::uint64_t>(bytes)),
-        tag(wire::get<24, std::int32_t>(bytes)),
-        rtrs(wire::get<28, std::uint16_t>(bytes)),
-        reserved(wire::get<7, std::uint8_t>(bytes) | wire::get<30, std::uint16_t>(bytes)) {}
+      : first(wire::get<0, std::uint8_t>(bytes)),
+        kind(wire::get<1, std::uint8_t>(bytes)),
+        flags(wire::get<2, std::uint8_t>(bytes)),
+        payload(wire::get<3, std::uint16_t>(bytes) | std::uint32_t{wire::get<5, std::uint8_t>(bytes)} << 16),
+        rtrs(wire::get<6, std::uint16_t>(bytes)),
+        subject(wire::get<8, std::uint64_t>(bytes)),
+        source(wire::get<16, std::int32_t>(bytes)),
+        tag(wire::get<20, std::int32_t>(bytes)) {}
 
-  std::uint32_t magic;
-  std::uint8_t version;
+  [[nodiscard]] unsigned version() const { return first & version_bits; }
+
+  std::uint8_t first;
   std::uint8_t kind;
   std::uint8_t flags;
   std::uint32_t payload;
-  std::int32_t source;
-  std::uint64_t subject;
-  std::int32_t tag;
   std::uint16_t rtrs;
-  int reserved;
+  std::uint64_t subject;
+  std::int32_t source;
+  std::int32_t tag;
 };
 
 Fault fault_of(const Fields& fields, const Rule& rule) {
-  if (fields.magic != magic) return Fault::magic;
-  if (fields.version != format_version) return Fault::version;
+  if ((fields.first & ~version_bits) != mark) return Fault::mark;
+  if (fields.version() != format_version) return Fault::version;
   if (!rule.name) return Fault::kind;
   if ((fields.flags & ~rule.flags) != 0) return Fault::flags;
   if (fields.payload < rule.least || fields.payload > rule.most) return Fault::length;
   if (rule.matching ? fields.source < 0 : fields.source != 0) return Fault::source;
   if (rule.matching ? fields.tag < 0 : fields.tag != 0) return Fault::tag;
-  return fields.reserved != 0 || (!rule.matching && fields.rtrs != 0) ? Fault::reserved : Fault::none;
+  return !rule.matching && fields.rtrs != 0 ? Fault::reserved : Fault::none;
 }
 
 void encode(std::uint8_t kind, const MessageHeader& message, std::span<std::byte, header_bytes> target) {
-  wire::put<0>(target, magic);
-  wire::put<4>(target, format_version);
-  wire::put<5>(target, kind);
-  wire::put<6>(target, message.flags);
-  wire::put<7>(target, std::uint8_t{0});
-  wire::put<8>(target, message.payload_bytes);
-  wire::put<12>(target, static_cast<std::int32_t>(message.source));
-  wire::put<16>(target, message.subject);
-  wire::put<24>(target, static_cast<std::int32_t>(message.tag));
-  wire::put<28>(target, message.rtrs);
-  wire::put<30>(target, std::uint16_t{0});
+  wire::put<0>(target, static_cast<std::uint8_t>(mark | format_version));
+  wire::put<1>(target, kind);
+  wire::put<2>(target, message.flags);
+  wire::put<3>(target, static_cast<std::uint16_t>(message.payload_bytes));
+  wire::put<5>(target, static_cast<std::uint8_t>(message.payload_bytes >> 16));
+  wire::put<6>(target, message.rtrs);
+  wire::put<8>(target, message.subject);
+  wire::put<16>(target, static_cast<std::int32_t>(message.source));
+  wire::put<20>(target, static_cast<std::int32_t>(message.tag));
 }
 
 }  // namespace
@@ -146,10 +143,10 @@ std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t 
     return std::string(text.data());
   };
   switch (fault_of(fields, rule)) {
-    case Fault::magic:
-      return say("a frame begins with %08x where %08x belongs", fields.magic, magic);
+    case Fault::mark:
+      return say("a frame begins with %02x where %02x belongs", fields.first, mark | format_version);
     case Fault::version:
-      return say("a frame is of version %u, this process speaks version %u", fields.version, format_version);
+      return say("a frame is of version %u, this process speaks version %u", fields.version(), format_version);
     case Fault::kind:
       return say("a frame is of the unknown kind %u", fields.kind);
     case Fault::flags:

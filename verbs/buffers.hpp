@@ -5,8 +5,8 @@
 //         2  what      1   1 a message, 2 credits alone (nothing follows byte 8)
 //         3  ring      1   slots of the ring of the other direction (verbs/eager_ring.hpp), granted likewise
 //         4  sequence  4   messages of either kind on this connection so far
-//         8  header   32   tcp/frame.hpp: checked as a whole before anything of it is used
-//        40  payload
+//         8  header   24   tcp/frame.hpp: checked as a whole before anything of it is used
+//        32  payload
 //
 // Send slots are of the process: taken by `reserve`, given back when the adapter has read them. Receive buffers are of the
 // process too, on one shared receive queue; each connection adds as many as its peer may fill (verbs/credits.hpp).

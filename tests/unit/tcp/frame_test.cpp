@@ -91,12 +91,13 @@ TEST(Frame, controls_come_back) {
 }
 
 TEST(Frame, is_little_endian_with_every_field_in_its_place) {
-  auto header = matching(MessageKind::eager, 0x0a0b);
+  auto header = matching(MessageKind::eager, 0x0c0a0b);
   header.flags = flag_synchronous;
+  header.rtrs = 0xdcba;
   const Header expected = [] {
-    constexpr std::array<unsigned char, header_bytes> bytes{'S',  'L',  'T',  'F',  1,    1,    1,    0,    0x0b, 0x0a, 0,
-                                                            0,    4,    3,    2,    1,    0xef, 0xcd, 0xab, 0x89, 0x67, 0x45,
-                                                            0x23, 0x01, 0xfe, 0xff, 0xff, 0x7f, 0,    0,    0,    0};
+    constexpr std::array<unsigned char, header_bytes> bytes{0xd2, 1,    1,    0x0b, 0x0a, 0x0c, 0xba, 0xdc,
+                                                            0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
+                                                            4,    3,    2,    1,    0xfe, 0xff, 0xff, 0x7f};
     Header made;
     for (std::size_t i = 0; i < header_bytes; ++i) made[i] = static_cast<std::byte>(bytes[i]);
     return made;
@@ -104,25 +105,25 @@ TEST(Frame, is_little_endian_with_every_field_in_its_place) {
   EXPECT_EQ(encoded(header), expected);
 }
 
-TEST(Frame, names_a_wrong_magic) {
+TEST(Frame, names_a_wrong_beginning) {
   Header bytes = encoded(message(MessageKind::ack, 0));
   bytes[0] = std::byte{'G'};
-  EXPECT_EQ(decode(bytes, most_payload).fault, Fault::magic);
-  EXPECT_EQ(explain(bytes, most_payload), "a frame begins with 46544c47 where 46544c53 belongs");
+  EXPECT_EQ(decode(bytes, most_payload).fault, Fault::mark);
+  EXPECT_EQ(explain(bytes, most_payload), "a frame begins with 47 where d2 belongs");
 }
 
 TEST(Frame, names_another_version) {
   Header bytes = encoded(message(MessageKind::ack, 0));
-  bytes[4] = std::byte{2};
+  bytes[0] = std::byte{0xd3};
   EXPECT_EQ(decode(bytes, most_payload).fault, Fault::version);
-  EXPECT_EQ(explain(bytes, most_payload), "a frame is of version 2, this process speaks version 1");
+  EXPECT_EQ(explain(bytes, most_payload), "a frame is of version 3, this process speaks version 2");
 }
 
 TEST(Frame, knows_thirteen_kinds_and_no_others) {
   int known = 0;
   for (unsigned kind = 0; kind < 256; ++kind) {
     Header bytes = encoded(message(MessageKind::ack, 0));
-    bytes[5] = static_cast<std::byte>(kind);
+    bytes[1] = static_cast<std::byte>(kind);
     known += decode(bytes, most_payload).fault == Fault::kind ? 0 : 1;
   }
   EXPECT_EQ(known, 13);
@@ -170,7 +171,7 @@ TEST(Frame, names_ranks_and_tags_that_nobody_has) {
 }
 
 TEST(Frame, values_in_unused_places_are_a_fault) {
-  for (const std::size_t place : {7U, 28U, 29U, 30U, 31U}) {
+  for (const std::size_t place : {6U, 7U}) {
     Header bytes = encoded(message(MessageKind::ack, 0));
     bytes[place] = std::byte{1};
     EXPECT_EQ(decode(bytes, most_payload).fault, Fault::reserved) << place;

@@ -154,8 +154,9 @@ TEST_F(eager_ring_pair, a_number_that_no_message_can_have_now_is_noticed) {
     memory_[verbs_slot::bytes / sizeof(std::uint64_t) - 1] = least_bytes | std::uint64_t{number} << 32;
     const RingReceiver::Found found = receiver_.find(received_);
     EXPECT_FALSE(found.good) << number;
-    EXPECT_EQ(RingReceiver::explain(found.word, received_),
-              "message " + std::to_string(number) + " of 40 bytes, where message 10000 should be");
+    EXPECT_EQ(RingReceiver::explain(found.word, received_), "message " + std::to_string(number) + " of " +
+                                                                std::to_string(verbs_slot::overhead) +
+                                                                " bytes, where message 10000 should be");
   }
 }
 
