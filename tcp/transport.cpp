@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t few_lines = 2;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
-/// Of a frame that comes slowly, the helper thread takes so much at a time: which also is a whole frame of data.
+/// The helper thread takes so much of a frame at a time: all of it, unless it is a whole message of an announcement.
 constexpr std::size_t helper_bytes = std::size_t{128} << 10;
 
 // Tags in the helper thread's epoll set.
