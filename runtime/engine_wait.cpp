@@ -1,10 +1,11 @@
 // Waiting and being woken.
 //
 // A thread that waits in a call polls under the engine lock, which it gives up as soon as somebody else wants it. It spins while
-// that is cheaper than a wake-up, yields when there are more processes than processors, and then sleeps in the transport with
-// attention `sleeper`. A thread that leaves its call while something is outstanding sets the attention at which the helper thread
-// is to be woken. Both follow the same pattern against lost wake-ups: set the attention (sequentially consistent), then look once
-// more whether something is pending; the sender publishes its message first and looks at the attention second.
+// that is cheaper than a wake-up (over sockets with a yield now and then), yields when there are more processes than processors,
+// and then sleeps in the transport with attention `sleeper`. A thread that leaves its call while something is outstanding sets
+// the attention at which the helper thread is to be woken. Both follow the same pattern against lost wake-ups: set the attention
+// (sequentially consistent), then look once more whether something is pending; the sender publishes its message first and looks
+// at the attention second.
 
 #include <sched.h>
 

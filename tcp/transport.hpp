@@ -10,6 +10,10 @@
 // `lines` is level-triggered, so there is no moment at which an arrival could be missed: what is in a socket when attention is
 // raised wakes the helper thread at once. It is armed for one wake-up at a time, so that data that waits for an application
 // thread to take it does not keep waking the helper thread. Nothing complete ever stays in user space between two polls.
+// Within a frame a socket counts as readable only once it holds 128 KB or the rest of the frame (SO_RCVLOWAT), while the helper
+// thread is armed: `set_attention` puts the mark there, before it arms, and takes it away when somebody comes into a call. Nobody
+// reads between that and the next call of `set_attention` but the helper thread, which then arms anew; so the mark is never above
+// what is left of the frame when somebody waits.
 //
 // A sleeping application thread waits on `lines` itself, and on an eventfd by which other threads of the process poke it. Where
 // another transport sleeps for this one (`hears_for_sleepers`), the helper thread is armed instead and pokes.

@@ -238,10 +238,20 @@ class WakeWithinFrames : public ConnectionTest {
     frame::encode(header, encoded);
     write(encoded);
     write(std::span(data).first(begun));
-    while (sink.filled < begun) {
+    receive_until(begun);
+  }
+  void receive_until(std::size_t filled) {
+    while (sink.filled < filled) {
       ASSERT_TRUE(is_readable(1000));
       receive_all();
     }
+  }
+  /// The first `few` bytes of what is left wake nobody, the next `more` do.
+  void expect_to_wake_with_the_second_part(std::size_t few, std::size_t more) const {
+    write(std::span(data).subspan(begun, few));
+    EXPECT_FALSE(is_readable(20));
+    write(std::span(data).subspan(begun + few, more));
+    EXPECT_TRUE(is_readable(1000));
   }
   void write(std::span<const std::byte> bytes) const {
     ASSERT_EQ(::send(near_socket.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
@@ -257,29 +267,20 @@ class WakeWithinFrames : public ConnectionTest {
 
 TEST_F(WakeWithinFrames, by_so_many_bytes_and_no_fewer) {
   far.wake_within_frame_by(20'000);
-  write(std::span(data).subspan(begun, 10'000));
-  EXPECT_FALSE(is_readable(20));
-  write(std::span(data).subspan(begun + 10'000, 10'000));
-  EXPECT_TRUE(is_readable(1000));
+  expect_to_wake_with_the_second_part(10'000, 10'000);
 }
 
 TEST_F(WakeWithinFrames, by_the_rest_of_the_frame) {
   far.wake_within_frame_by(1'000'000);
-  write(std::span(data).subspan(begun, 50'000));
-  EXPECT_FALSE(is_readable(20));
-  write(std::span(data).subspan(begun + 50'000));
-  EXPECT_TRUE(is_readable(1000));
-  while (sink.filled < data.size()) {
-    ASSERT_TRUE(is_readable(1000));
-    receive_all();
-  }
+  expect_to_wake_with_the_second_part(50'000, data.size() - begun - 50'000);
+  receive_until(data.size());
   EXPECT_EQ(sink.target, data);
 }
 
 TEST_F(WakeWithinFrames, by_anything_between_frames) {
   far.wake_within_frame_by(1'000'000);
   write(std::span(data).subspan(begun));
-  while (sink.filled < data.size()) receive_all();
+  receive_until(data.size());
   far.wake_within_frame_by(1'000'000);
   write(std::span(data).first(1));
   EXPECT_TRUE(is_readable(1000));
