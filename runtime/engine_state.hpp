@@ -293,8 +293,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
 
   // --- sends copied aside (engine_set_aside.cpp) --------------------------------------------------------------------
   [[nodiscard]] bool may_set_aside(const Request& send, std::uint64_t waited_ns) const;
-  void set_aside(Request& send);
-  void set_aside(std::span<Request* const> requests, std::uint64_t waited_ns);
+  void set_aside(Lock& lock, Request& send);
+  void set_aside(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);
 
   // --- helper thread (helper_thread.cpp) ----------------------------------------------------------------------------
   void helper();

@@ -217,7 +217,7 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
       continue;
     }
     asked = true;
-    set_aside(requests.subspan(first_open), waiter.waited_ns());
+    set_aside(lock, requests.subspan(first_open), waiter.waited_ns());
     if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
   }
   statistics.waited_ns += waiter.waited_ns();

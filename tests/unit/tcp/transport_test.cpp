@@ -361,6 +361,18 @@ TEST_F(LateReceiver, does_not_keep_a_blocked_send_whose_buffer_may_then_be_overw
   sender.engine.drain();
 }
 
+// The copy aside begins when the send has waited 250 us.
+TEST_F(LateReceiver, may_come_before_during_and_after_the_copy_aside) {
+  for (int round = 0; round < 24; ++round) {
+    std::vector<std::byte> buffer = message;
+    const std::future<void> sending = send_from(buffer, SendMode::standard);
+    std::this_thread::sleep_for(std::chrono::microseconds(50 * round));
+    EXPECT_EQ(received(), message) << "round " << round;
+    sending.wait();
+    sender.engine.drain();
+  }
+}
+
 struct LateForSeveral : testing::Test {
   static constexpr std::size_t bytes = 200'000;  // two of them are within what may be unanswered
   static constexpr int messages = 6;
