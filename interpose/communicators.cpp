@@ -23,14 +23,15 @@ namespace {
 constinit HandleTable<Communicator> communicators;
 constinit std::atomic<std::uint64_t> last_id{1};
 
-/// Context id of MPI_COMM_WORLD; no rank gives this number to anything else.
+/// Context id of MPI_COMM_WORLD; no rank makes this one.
 constexpr ContextId world_id{1};
 
-/// Unique in the job: the maker's rank and a number of its own.
+/// Unique in the job: a number of the maker's own, and its rank. 0 when the maker has made so many that none is left.
 std::uint64_t fresh_id() {
-  constexpr int rank_shift = 40;
-  const auto rank = static_cast<std::uint64_t>(session().world_rank());
-  return (rank << rank_shift) | ++last_id;
+  const auto ranks = static_cast<std::uint64_t>(session().world_size());
+  const std::uint64_t number = ++last_id;
+  if (number > (context_limit - ranks) / ranks) return 0;
+  return number * ranks + static_cast<std::uint64_t>(session().world_rank());
 }
 
 /// World ranks of the members; nullopt when one of them belongs to another job or cannot be reached.
@@ -66,14 +67,13 @@ Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
   return communicator.release();
 }
 
-/// The id that the lowest rank proposes. One collective of the host on the new communicator.
+/// The id that the lowest rank proposes, if any. One collective of the host on the new communicator.
 std::optional<ContextId> agree_on_id(MPI_Comm comm, std::size_t members) {
-  if (members == 1) return ContextId{fresh_id()};
   int rank = 0;
   host().Comm_rank(comm, &rank);
   std::uint64_t id = rank == 0 ? fresh_id() : 0;
-  if (host().Bcast(&id, 1, predefined().uint64, 0, comm) != MPI_SUCCESS) return std::nullopt;
-  return ContextId{id};
+  if (members != 1 && host().Bcast(&id, 1, predefined().uint64, 0, comm) != MPI_SUCCESS) return std::nullopt;
+  return id == 0 ? std::nullopt : std::optional(ContextId{id});
 }
 
 void adopt(MPI_Comm comm) {

@@ -117,6 +117,10 @@ void Session::open() {
 }
 
 bool Session::start(std::string& why_not) {
+  if (static_cast<std::size_t>(world_size_) > most_ranks) {
+    why_not = world_rank_ == 0 ? "the job has more than 16777216 ranks" : "rank 0 says why";
+    return false;
+  }
   find_neighbours();
   if (transports_.uses_shmem()) calibration_ = agree_on_calibration(config_.calibration, node_comm_);
   shared_copy::use(calibration_.copies);

@@ -18,7 +18,7 @@ struct Rule {
   std::uint8_t flags = 0;
   std::size_t least = 0;
   std::size_t most = 0;
-  bool matching = false;  // has a source and a tag
+  bool matching = false;  // has a context, a source and a tag
 };
 
 Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t most_payload) {
@@ -65,10 +65,11 @@ struct Fields {
         payload(wire::get<3, std::uint16_t>(bytes) | std::uint32_t{wire::get<5, std::uint8_t>(bytes)} << 16),
         rtrs(wire::get<6, std::uint16_t>(bytes)),
         subject(wire::get<8, std::uint64_t>(bytes)),
-        source(wire::get<16, std::int32_t>(bytes)),
-        tag(wire::get<20, std::int32_t>(bytes)) {}
+        tag(wire::get<16, std::int32_t>(bytes)) {}
 
   [[nodiscard]] unsigned version() const { return first & version_bits; }
+  [[nodiscard]] std::uint64_t context() const { return subject % context_limit; }
+  [[nodiscard]] Rank source() const { return static_cast<Rank>(subject / context_limit); }
 
   std::uint8_t first;
   std::uint8_t kind;
@@ -76,7 +77,6 @@ struct Fields {
   std::uint32_t payload;
   std::uint16_t rtrs;
   std::uint64_t subject;
-  std::int32_t source;
   std::int32_t tag;
 };
 
@@ -86,7 +86,6 @@ Fault fault_of(const Fields& fields, const Rule& rule) {
   if (!rule.name) return Fault::kind;
   if ((fields.flags & ~rule.flags) != 0) return Fault::flags;
   if (fields.payload < rule.least || fields.payload > rule.most) return Fault::length;
-  if (rule.matching ? fields.source < 0 : fields.source != 0) return Fault::source;
   if (rule.matching ? fields.tag < 0 : fields.tag != 0) return Fault::tag;
   return !rule.matching && fields.rtrs != 0 ? Fault::reserved : Fault::none;
 }
@@ -98,9 +97,9 @@ void encode(std::uint8_t kind, const MessageHeader& message, std::span<std::byte
   wire::put<3>(target, static_cast<std::uint16_t>(message.payload_bytes));
   wire::put<5>(target, static_cast<std::uint8_t>(message.payload_bytes >> 16));
   wire::put<6>(target, message.rtrs);
-  wire::put<8>(target, message.subject);
-  wire::put<16>(target, static_cast<std::int32_t>(message.source));
-  wire::put<20>(target, static_cast<std::int32_t>(message.tag));
+  // The subject of a kind without a source may have all bits.
+  wire::put<8>(target, message.subject + context_limit * static_cast<std::uint32_t>(message.source));
+  wire::put<16>(target, static_cast<std::int32_t>(message.tag));
 }
 
 }  // namespace
@@ -118,7 +117,8 @@ void encode(Control control, std::uint64_t subject, std::span<std::byte, header_
 Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload) {
   const Fields fields(bytes);
   Decoded decoded;
-  decoded.fault = fault_of(fields, rule_of(fields.kind, fields.flags, most_payload));
+  const Rule rule = rule_of(fields.kind, fields.flags, most_payload);
+  decoded.fault = fault_of(fields, rule);
   if (!decoded.good()) return decoded;
   if (fields.kind > control_kinds) {
     decoded.control = static_cast<Control>(fields.kind - control_kinds);
@@ -128,8 +128,8 @@ Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_
   decoded.header.flags = fields.flags;
   decoded.header.rtrs = fields.rtrs;
   decoded.header.payload_bytes = fields.payload;
-  decoded.header.subject = fields.subject;
-  decoded.header.source = static_cast<Rank>(fields.source);
+  decoded.header.subject = rule.matching ? fields.context() : fields.subject;
+  if (rule.matching) decoded.header.source = fields.source();
   decoded.header.tag = static_cast<Tag>(fields.tag);
   return decoded;
 }
@@ -154,8 +154,6 @@ std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t 
     case Fault::length:
       return say("a frame of kind %s announces %u bytes where %zu to %zu are possible", rule.name, fields.payload, rule.least,
                  rule.most);
-    case Fault::source:
-      return say("a frame of kind %s is of rank %d", rule.name, fields.source);
     case Fault::tag:
       return say("a frame of kind %s has the tag %d", rule.name, fields.tag);
     case Fault::reserved:

@@ -4,12 +4,14 @@
 //         1  kind       1   MessageKind, or Control + 128
 //         2  flags      1
 //         3  payload    3   bytes that follow the header
-//         6  rtrs       2   eager, rts, as in runtime/message.hpp; otherwise 0
-//         8  subject    8   as in runtime/message.hpp
-//        16  source     4   eager, rts, rtr: rank of the sender in the context; otherwise 0
-//        20  tag        4   eager, rts, rtr; otherwise 0
+//         6  rtrs       2   of kinds that take part in matching (eager, rts, rtr), as in runtime/message.hpp; otherwise 0
+//         8  subject    8   as in runtime/message.hpp; of kinds that take part in matching in two parts:
+//         8    context  5
+//        13    source   3   rank of the sender in the context
+//        16  tag        4   of kinds that take part in matching; otherwise 0
 //
-// Short, since on a slow link bytes are time: 8 of them are 32 ns of a ping-pong at 1 Gbit/s. The host's tcp has 22.
+// Short, since on a slow link bytes are time: 8 of them are 64 ns of a ping-pong at 1 Gbit/s. The host's tcp has 22. So ranks have
+// 24 bits, and contexts 40 (runtime/types.hpp).
 //
 // Nothing of a header is used before all of it was found possible: known kind, no flag that the kind does not have, a length
 // that the kind can have. So a receiver never reserves memory for, or waits for, what a damaged length says. Whether `subject`
@@ -28,8 +30,8 @@
 
 namespace sluice::frame {
 
-inline constexpr std::size_t header_bytes = 24;
-inline constexpr std::uint8_t format_version = 2;  // up to 15
+inline constexpr std::size_t header_bytes = 20;
+inline constexpr std::uint8_t format_version = 3;  // up to 15
 /// Longest payload of a `data` message: these go straight into user memory, so their length costs no memory.
 inline constexpr std::size_t most_data_bytes = std::size_t{1} << 20;
 
@@ -44,7 +46,7 @@ enum class Control : std::uint8_t {
 };
 
 /// What is wrong with a header; the first that was found.
-enum class Fault : std::uint8_t { none, mark, version, kind, flags, length, source, tag, reserved };
+enum class Fault : std::uint8_t { none, mark, version, kind, flags, length, tag, reserved };
 
 struct Decoded {
   Fault fault = Fault::none;

@@ -5,7 +5,8 @@
 //         2  what      1   1 a message, 2 credits alone (nothing follows byte 8)
 //         3  ring      1   slots of the ring of the other direction (verbs/eager_ring.hpp), granted likewise
 //         4  sequence  4   messages of either kind on this connection so far
-//         8  header   24   tcp/frame.hpp: checked as a whole before anything of it is used
+//         8  header   20   tcp/frame.hpp: checked as a whole before anything of it is used
+//        28  unused    4   so that the payload is aligned
 //        32  payload
 //
 // Send slots are of the process: taken by `reserve`, given back when the adapter has read them. Receive buffers are of the
@@ -27,7 +28,8 @@ namespace sluice {
 namespace verbs_slot {
 
 inline constexpr std::size_t prefix_bytes = 8;
-inline constexpr std::size_t overhead = prefix_bytes + frame::header_bytes;
+inline constexpr std::size_t overhead = 32;
+static_assert(overhead >= prefix_bytes + frame::header_bytes);
 /// The largest eager message of the default limit with its trailer, in whole cache lines.
 inline constexpr std::size_t bytes = 16512;
 inline constexpr std::size_t most_payload = bytes - overhead;

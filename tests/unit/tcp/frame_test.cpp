@@ -19,7 +19,8 @@ MessageHeader message(MessageKind kind, std::uint32_t payload) {
 
 MessageHeader matching(MessageKind kind, std::uint32_t payload) {
   MessageHeader header = message(kind, payload);
-  header.source = Rank{0x01020304};
+  header.subject = 0x89abcdef01;
+  header.source = Rank{0xf10203};
   header.tag = Tag{0x7ffffffe};
   return header;
 }
@@ -95,9 +96,8 @@ TEST(Frame, is_little_endian_with_every_field_in_its_place) {
   header.flags = flag_synchronous;
   header.rtrs = 0xdcba;
   const Header expected = [] {
-    constexpr std::array<unsigned char, header_bytes> bytes{0xd2, 1,    1,    0x0b, 0x0a, 0x0c, 0xba, 0xdc,
-                                                            0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
-                                                            4,    3,    2,    1,    0xfe, 0xff, 0xff, 0x7f};
+    constexpr std::array<unsigned char, header_bytes> bytes{0xd3, 1,    1,    0x0b, 0x0a, 0x0c, 0xba, 0xdc, 0x01, 0xef,
+                                                            0xcd, 0xab, 0x89, 3,    2,    0xf1, 0xfe, 0xff, 0xff, 0x7f};
     Header made;
     for (std::size_t i = 0; i < header_bytes; ++i) made[i] = static_cast<std::byte>(bytes[i]);
     return made;
@@ -109,14 +109,14 @@ TEST(Frame, names_a_wrong_beginning) {
   Header bytes = encoded(message(MessageKind::ack, 0));
   bytes[0] = std::byte{'G'};
   EXPECT_EQ(decode(bytes, most_payload).fault, Fault::mark);
-  EXPECT_EQ(explain(bytes, most_payload), "a frame begins with 47 where d2 belongs");
+  EXPECT_EQ(explain(bytes, most_payload), "a frame begins with 47 where d3 belongs");
 }
 
 TEST(Frame, names_another_version) {
   Header bytes = encoded(message(MessageKind::ack, 0));
-  bytes[0] = std::byte{0xd3};
+  bytes[0] = std::byte{0xd2};
   EXPECT_EQ(decode(bytes, most_payload).fault, Fault::version);
-  EXPECT_EQ(explain(bytes, most_payload), "a frame is of version 3, this process speaks version 2");
+  EXPECT_EQ(explain(bytes, most_payload), "a frame is of version 2, this process speaks version 3");
 }
 
 TEST(Frame, knows_thirteen_kinds_and_no_others) {
@@ -158,10 +158,24 @@ TEST(Frame, a_synchronous_message_has_room_for_its_request) {
   EXPECT_EQ(decode(encoded(header), most_payload).fault, Fault::length);
 }
 
-TEST(Frame, names_ranks_and_tags_that_nobody_has) {
-  auto negative_source = matching(MessageKind::eager, 0);
-  negative_source.source = any_source;
-  EXPECT_EQ(fault_text(negative_source), "a frame of kind eager is of rank -1");
+TEST(Frame, holds_the_largest_context_and_the_last_rank) {
+  auto header = matching(MessageKind::eager, 0);
+  header.subject = context_limit - 1;
+  header.source = static_cast<Rank>(most_ranks - 1);
+  const Decoded decoded = decode(encoded(header), most_payload);
+  EXPECT_EQ(decoded.header.subject, header.subject);
+  EXPECT_EQ(decoded.header.source, header.source);
+}
+
+TEST(Frame, a_reply_has_no_source_and_all_bits_for_its_request) {
+  auto header = message(MessageKind::ack, 0);
+  header.subject = ~std::uint64_t{0};
+  const Decoded decoded = decode(encoded(header), most_payload);
+  EXPECT_EQ(decoded.header.subject, header.subject);
+  EXPECT_EQ(decoded.header.source, Rank{0});
+}
+
+TEST(Frame, names_tags_that_nobody_has) {
   auto negative_tag = matching(MessageKind::rts, sizeof(ReadyToSend));
   negative_tag.tag = Tag{-7};
   EXPECT_EQ(fault_text(negative_tag), "a frame of kind rts has the tag -7");
