@@ -41,6 +41,7 @@ void Connection::open(Descriptor socket) {
   socket_ = std::move(socket);
   in_ = std::make_unique_for_overwrite<std::byte[]>(in_bytes);
   blocked_ = false;
+  unsent_limit_ = {};
   wakes_by_ = 1;
 }
 
@@ -132,6 +133,7 @@ std::size_t Connection::stream(std::uint64_t subject, std::span<const std::byte>
   if (header_left_ + frame_left_ == 0) {
     flush();
     if (holds_output()) return 0;
+    unsent_limit_.adjust(socket_.get());
     frame_subject_ = subject;
     frame_left_ = std::min(next.size(), frame_bytes);
     MessageHeader header;

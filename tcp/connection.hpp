@@ -26,6 +26,7 @@
 #include "runtime/posix.hpp"
 #include "runtime/transport.hpp"
 #include "tcp/frame.hpp"
+#include "tcp/unsent_limit.hpp"
 
 namespace sluice {
 
@@ -125,6 +126,7 @@ class Connection {
   std::size_t header_left_ = 0;
   std::size_t frame_left_ = 0;
   std::uint64_t frame_subject_ = 0;
+  UnsentLimit unsent_limit_;
 
   // Input: [in_begin_, in_end_) of the buffer; and the data frame whose bytes come next.
   std::unique_ptr<std::byte[]> in_;

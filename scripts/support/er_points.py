@@ -44,6 +44,7 @@ def m3(size, rows, iterations):
 # both covers the paper's range; a particle of nbody carries properties where it would be too little communication otherwise.
 POINTS = (
     pes(18, 20480, 300), pes(66, 20480, 200), pes(130, 20480, 150), pes(258, 20480, 80), pes(514, 20480, 50), pes(1026, 20480, 25),
-    nbody(256, 121, 400), nbody(512, 57, 300), nbody(1024, 25, 150), nbody(1024, 9, 200), nbody(2048, 1, 50), nbody(4096, 0, 12),
+    nbody(256, 121, 400), nbody(512, 57, 300), nbody(768, 77, 150), nbody(1024, 121, 70), nbody(1024, 25, 150), nbody(1024, 9, 200),
+    nbody(2048, 1, 50), nbody(4096, 0, 12),
     m3(64, 64, 600), m3(128, 128, 200), m3(256, 256, 50), m3(384, 384, 20), m3(512, 512, 8), m3(1024, 512, 3), m3(2048, 128, 4),
 )
