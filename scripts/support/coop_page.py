@@ -141,6 +141,7 @@ The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi
 `apps/bench`, `apps/bowtie`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
 chooses by itself (`auto`). A trial begins when all ranks are there, ends when each page of what was received has been looked at, and takes as long as its slowest rank; every bit is checked between trials.
 Figures are medians of {rounds} rounds or more, each of which runs all sides, in turn. With more ranks than processors they also say how well processors are given to who has something to do.
+The best forced protocol is chosen by all rounds but one, and auto is compared with it in that one; the median of these. (The least of several medians that vary is less than what it stands for.)
 
 ## Beside the paper
 
