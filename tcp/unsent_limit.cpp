@@ -23,6 +23,14 @@ constexpr std::uint64_t look_interval_ns = 5'000'000;
 
 }  // namespace
 
+std::uint64_t UsualRate::with(std::uint64_t sample) {
+  samples_[next_++ % samples_.size()] = sample;
+  auto sorted = samples_;
+  const auto middle = sorted.begin() + sorted.size() / 2;
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
 std::uint32_t UnsentLimit::bytes_for(std::uint64_t bytes_per_second) {
   if (bytes_per_second == 0) return 0;  // not known yet
   const std::uint64_t bytes = bytes_per_second / 1'000'000 * most_us;
@@ -35,9 +43,7 @@ void UnsentLimit::adjust(int socket) {
   look_at_ns_ = now + look_interval_ns;
   tcp_info info{};  // a kernel or a socket that does not tell leaves zeros
   if (system::get_option(socket, IPPROTO_TCP, TCP_INFO, info) != 0) return;
-  // Of two, since a single one may be of a connection that has just begun to send.
-  set(socket, bytes_for(std::max<std::uint64_t>(info.tcpi_delivery_rate, last_rate_)));
-  last_rate_ = info.tcpi_delivery_rate;
+  set(socket, bytes_for(rate_.with(info.tcpi_delivery_rate)));
 }
 
 void UnsentLimit::set(int socket, std::uint32_t bytes) {

@@ -11,9 +11,26 @@
 // Threading: engine lock.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace sluice {
+
+/// What a link usually takes in a second, by samples of the kernel's: their median. Samples are far too high where a shaper or a
+/// switch lets a burst through at once, and far too low where a connection has just begun to send.
+class UsualRate {
+ public:
+  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
+
+  UsualRate() { samples_.fill(unknown); }
+  /// With one sample more; `unknown` for the first two.
+  [[nodiscard]] std::uint64_t with(std::uint64_t sample);
+
+ private:
+  std::array<std::uint64_t, 5> samples_;
+  std::size_t next_ = 0;
+};
 
 class UnsentLimit {
  public:
@@ -25,10 +42,8 @@ class UnsentLimit {
  private:
   void set(int socket, std::uint32_t bytes);
 
-  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
-
   std::uint32_t bytes_ = 0;  // that the kernel knows
-  std::uint64_t last_rate_ = unknown;
+  UsualRate rate_;
   std::uint64_t look_at_ns_ = 0;
 };
 

@@ -23,5 +23,26 @@ TEST(UnsentLimit, is_none_for_a_fast_link_and_for_one_that_is_not_known) {
   EXPECT_EQ(UnsentLimit::bytes_for(0), 0U);
 }
 
+TEST(UsualRate, is_unknown_at_first) {
+  UsualRate rate;
+  EXPECT_EQ(rate.with(10 * mbit), UsualRate::unknown);
+  EXPECT_EQ(rate.with(10 * mbit), UsualRate::unknown);
+  EXPECT_EQ(rate.with(1000 * mbit), 1000 * mbit);
+}
+
+TEST(UsualRate, leaves_out_what_was_let_through_at_once) {
+  UsualRate rate;
+  for (const std::uint64_t sample : {1000 * mbit, 9000 * mbit, 1000 * mbit, 950 * mbit, 9000 * mbit}) (void)rate.with(sample);
+  EXPECT_EQ(rate.with(1010 * mbit), 1010 * mbit);
+}
+
+TEST(UsualRate, follows_a_link_that_changes) {
+  UsualRate rate;
+  for (int i = 0; i < 5; ++i) (void)rate.with(10'000 * mbit);
+  EXPECT_EQ(rate.with(1000 * mbit), 10'000 * mbit);
+  EXPECT_EQ(rate.with(1000 * mbit), 10'000 * mbit);
+  EXPECT_EQ(rate.with(1000 * mbit), 1000 * mbit);
+}
+
 }  // namespace
 }  // namespace sluice
