@@ -17,8 +17,8 @@
 
 namespace sluice {
 
-/// What a link usually takes in a second, by samples of the kernel's: their median. Samples are far too high where a shaper or a
-/// switch lets a burst through at once, and far too low where a connection has just begun to send.
+/// What a link usually takes in a second, by samples of the kernel's: their median. Single samples are far too high, as where a
+/// shaper lets a burst through at once, or far too low, as where a connection has just begun to send (docs/tcp.md has figures).
 class UsualRate {
  public:
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
