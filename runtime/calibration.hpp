@@ -8,8 +8,10 @@
 //                     or what is clearly better
 //   streaming_bytes   the shortest piece that is written to a peer, and read by it, in clearly less time by streaming stores
 //   streaming_read_bytes   the same for pieces that a receiver reads while the sender writes the rest
+//   streaming_shared_bytes   the same where the lines that are overwritten are in the peer's cache, too (buffer_lines.hpp)
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
-//   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
+//   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may as well read
+//   alone chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
 //
 // Bounds. Everything is clamped, whatever was measured; times are medians of trials in turn, and something else than the ordinary
 // way must be better by a tenth, here and for every longer length that was tried: a busy machine makes trials longer, not
@@ -33,12 +35,15 @@ struct Calibration {
   std::uint32_t round_trip_ns = 0;  // of a cache line between the two processors; 0: not measured
   shared_copy::Thresholds copies = shared_copy::announced_thresholds();
   std::size_t coop_bytes = std::size_t{32} << 10;
+  std::size_t coop_own_bytes = std::size_t{64} << 10;
   std::size_t chunk_bytes = std::size_t{128} << 10;
 
   /// Of coop_bytes, also where two halves at once were not found to pay. Whether they do changes with the processors that a
   /// virtual machine has at the moment, and what was measured is kept: at worst, messages below this length go as they went
   /// without it.
   static constexpr std::size_t most_coop_bytes = std::size_t{64} << 10;
+  /// Of coop_own_bytes, likewise. Longer messages do not stay in a processor's cache together with what it works on.
+  static constexpr std::size_t most_coop_own_bytes = std::size_t{512} << 10;
 
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
@@ -46,7 +51,7 @@ struct Calibration {
 /// Keeps every member within what is sensible on any machine.
 [[nodiscard]] Calibration clamped(Calibration calibration);
 
-/// Takes 2 to 5 ms and 4 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
+/// Takes 3 to 10 ms and 1 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
 [[nodiscard]] std::optional<Calibration> measure_calibration();
 
 /// What the values hold for: model of the processor, number of processors, version of Sluice.

@@ -25,9 +25,16 @@ namespace {
 using Job = CopyPair::Job;
 
 constexpr std::uint64_t limit_ns = 20'000'000;
-constexpr std::array<std::size_t, 4> lengths{std::size_t{4} << 10, std::size_t{16} << 10, std::size_t{64} << 10,
-                                             std::size_t{256} << 10};
+/// 32 KB is what one side copies of a message of 64 KB.
+constexpr std::array<std::size_t, 5> lengths{std::size_t{4} << 10, std::size_t{16} << 10, std::size_t{32} << 10,
+                                             std::size_t{64} << 10, std::size_t{256} << 10};
 constexpr std::size_t longest = lengths.back();
+/// Where a receiver that reads alone may be as fast as both sides.
+constexpr std::array<std::size_t, 4> own_lengths{std::size_t{64} << 10, std::size_t{128} << 10, std::size_t{256} << 10,
+                                                 Calibration::most_coop_own_bytes};
+constexpr std::size_t pool_bytes = own_lengths.back();
+/// Large enough that what a copy costs is not what its jobs cost.
+constexpr std::size_t shared_length = std::size_t{64} << 10;
 constexpr std::array all_stores{Stores::library, Stores::string, Stores::vector, Stores::streaming};
 constexpr int first_trials = 2;  // of a series, which do not count
 constexpr int trials = 9;
@@ -39,8 +46,12 @@ constexpr double chunk_ns = 10'000;
 constexpr std::size_t chunk_step = std::size_t{32} << 10;
 /// What the receiver reads is soon used by its processor: shorter pieces than this are to stay in its cache.
 constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
+/// What must be taken out of the peer's cache costs the same for each line.
+constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
 /// Round trips that a second side costs: it must see that there is a copy to share, and both say when they have done.
 constexpr double coop_round_trips = 3;
+/// ... beyond those in which a trial's partner is told and has done, which the receiver that reads alone has as well.
+constexpr double more_coop_round_trips = 2;
 
 using Times = std::vector<double>;
 
@@ -74,18 +85,20 @@ class Trials {
 
   /// The same for a copy of which either side makes one half: this side writes its own, the other one reads.
   double both_sides(Stores write, Stores read) {
-    const std::size_t half = longest / 2;
-    const Job other{.what = Job::What::copy,
-                    .memory = shared_.start() + half,
-                    .source = own_.start() + half,
-                    .bytes = half,
-                    .copy = copy_variant(read).copy};
-    return typical_of_series([&] {
-      pair_.begin(other);
-      copy_variant(write).copy(shared_.start(), own_.start(), half);
-      if (!pair_.await()) throw TooBusy();
-      answer({.what = Job::What::read, .memory = shared_.start(), .bytes = longest});
-    });
+    return typical_of_series([&] { halves(write, read, longest); });
+  }
+
+  /// The same of what this side has just written, as a program does: by both sides, and by the other one alone.
+  double both_sides_anew(Stores write, Stores read, std::size_t bytes) {
+    return typical_of_series([&] { halves(write, read, bytes); }, [&] { write_lines(own_.start(), bytes); });
+  }
+  double other_side_anew(Stores read, std::size_t bytes) {
+    return typical_of_series([&] { other_side(read, bytes); }, [&] { write_lines(own_.start(), bytes); });
+  }
+
+  /// The same into memory that this side has read since, so that its lines are in both caches.
+  double other_side_shared(Stores read, std::size_t bytes) {
+    return typical_of_series([&] { other_side(read, bytes); }, [&] { read_lines(shared_.start(), bytes); });
   }
 
   /// What of one_side(stores, longest) is the copy.
@@ -100,9 +113,9 @@ class Trials {
 
  private:
   static Mapping pool(int sort) {
-    void* memory = ::mmap(nullptr, longest, PROT_READ | PROT_WRITE, sort | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* memory = ::mmap(nullptr, pool_bytes, PROT_READ | PROT_WRITE, sort | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) throw_errno("mmap");
-    return {memory, longest};
+    return {memory, pool_bytes};
   }
 
   template <class Work>
@@ -112,16 +125,44 @@ class Trials {
     return static_cast<double>(now_ns() - start);
   }
 
+  [[nodiscard]] Job copying(Stores read, std::size_t begin, std::size_t bytes) const {
+    return {.what = Job::What::copy,
+            .memory = shared_.start() + begin,
+            .source = own_.start() + begin,
+            .bytes = bytes,
+            .copy = copy_variant(read).copy};
+  }
+
+  void halves(Stores write, Stores read, std::size_t bytes) {
+    pair_.begin(copying(read, bytes / 2, bytes / 2));
+    copy_variant(write).copy(shared_.start(), own_.start(), bytes / 2);
+    if (!pair_.await()) throw TooBusy();
+    answer({.what = Job::What::read, .memory = shared_.start(), .bytes = bytes});
+  }
+
+  void other_side(Stores read, std::size_t bytes) {
+    answer(copying(read, 0, bytes));
+    answer({.what = Job::What::read, .memory = shared_.start(), .bytes = bytes});
+  }
+
   void answer(const Job& job) {
     if (!pair_.run(job)) throw TooBusy();
   }
 
+  /// `before` each trial, and not part of it.
+  template <class Trial, class Before>
+  static double typical_of_series(Trial&& trial, Before&& before) {
+    Times times;
+    for (int i = 0; i < first_trials + trials; ++i) {
+      before();
+      const double time = timed(trial);
+      if (i >= first_trials) times.push_back(time);
+    }
+    return typical(times);
+  }
   template <class Trial>
   static double typical_of_series(Trial&& trial) {
-    Times times;
-    for (int i = 0; i < first_trials; ++i) trial();
-    for (int i = 0; i < trials; ++i) times.push_back(timed(trial));
-    return typical(times);
+    return typical_of_series(trial, [] {});
   }
 
   Mapping shared_;
@@ -140,6 +181,17 @@ Stores best_plain(Costs& costs) {
     if (cost(costs, other) < clearly * cost(costs, best)) best = other;
   }
   return best;
+}
+
+/// The shortest length from which on two halves are done sooner, and two more messages sent, than the receiver has read all.
+std::size_t find_coop_own_bytes(Trials& pair, Stores write, Stores read, double round_trip) {
+  std::size_t found = Calibration::most_coop_own_bytes;
+  for (std::size_t i = own_lengths.size(); i-- > 0;) {
+    const double both = pair.both_sides_anew(write, read, own_lengths[i]) + more_coop_round_trips * round_trip;
+    if (both > pair.other_side_anew(read, own_lengths[i])) break;
+    found = own_lengths[i];
+  }
+  return found;
 }
 
 Calibration calibrate(Trials& pair) {
@@ -165,6 +217,11 @@ Calibration calibrate(Trials& pair) {
   const double both_streaming = pair.both_sides(write, Stores::streaming);
   const bool streams_back = both_streaming < clearly * both_plain;
   made.copies.streaming_read_bytes = streams_back ? least_streaming_read_bytes : shared_copy::never;
+
+  const double shared_plain = pair.other_side_shared(made.copies.pieces, shared_length);
+  const double shared_streaming = pair.other_side_shared(Stores::streaming, shared_length);
+  if (shared_streaming < clearly * shared_plain) made.copies.streaming_shared_bytes = least_streaming_shared_bytes;
+  made.coop_own_bytes = find_coop_own_bytes(pair, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
 
   const double won_per_byte = (alone - std::min(both_plain, both_streaming)) / static_cast<double>(longest);
   const double paid = coop_round_trips * round_trip;

@@ -14,17 +14,17 @@ inline void relax() {
 #endif
 }
 
-void write_lines(std::byte* memory, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += line_bytes) memory[at] = static_cast<std::byte>(at);
-  asm volatile("" : : : "memory");
-}
-
 }  // namespace
 
 void read_lines(const std::byte* memory, std::size_t bytes) {
   unsigned sum = 0;
   for (std::size_t at = 0; at < bytes; at += line_bytes) sum += std::to_integer<unsigned>(memory[at]);
   asm volatile("" : : "r"(sum));
+}
+
+void write_lines(std::byte* memory, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += line_bytes) memory[at] = static_cast<std::byte>(at);
+  asm volatile("" : : : "memory");
 }
 
 CopyPair::CopyPair(int processor, std::uint64_t deadline_ns) : deadline_ns_(deadline_ns) {

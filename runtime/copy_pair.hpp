@@ -20,6 +20,8 @@ namespace sluice {
 
 /// One load of every line, as a program that uses what it has received.
 void read_lines(const std::byte* memory, std::size_t bytes);
+/// One store into each.
+void write_lines(std::byte* memory, std::size_t bytes);
 
 class CopyPair {
  public:

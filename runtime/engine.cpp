@@ -37,6 +37,7 @@ Engine::State::State(const Parts& parts)
       config(parts.config),
       chunk_bytes(config.copy_chunk != 0 ? config.copy_chunk : parts.calibration.chunk_bytes),
       coop_bytes(parts.calibration.coop_bytes),
+      coop_own_bytes(parts.calibration.coop_own_bytes),
       processes_on_node(parts.processors.processes),
       oversubscribed(parts.processors.oversubscribed()),
       spare_processor(parts.processors.has_spare()),

@@ -12,6 +12,9 @@
 // A FIN may come before the own part is done. A sender whose chunks are all taken before it looks (front = 0) may find the word
 // already in another generation; it learns of the end by the receiver's FIN.
 //
+// A sender that computes may be asked to take part only if it comes into a call (flag_if_idle): its `cts` wakes nobody, and the
+// receiver, which stays in its call until all is copied, leaves it what it has not claimed by then.
+//
 // Failures. The sender cannot write: it answers refuse(offset), the receiver closes the claims and fetches what lies between
 // there and its own chunks another way. The receiver cannot read: it stops claiming, waits for the sender to be done with all
 // others, and asks for the hole as a stream; its FIN is kept back until then.
@@ -186,9 +189,16 @@ void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
   begin_transfer(receive);
 }
 
+/// All of it, or the part of a cooperative copy that the receiver made.
+void Engine::State::note_read_by_peer(const Request& send) {
+  if (send.peer == self || send.owned || send.has_gaps() || !transport->can_read_blocks(send.peer)) return;
+  buffer_lines.note_read_by_peer(send.data, send.bytes);
+}
+
 /// The fin was told of just now.
 void Engine::State::on_fin(Request* request, std::uint8_t flags) {
   Request::Shared& shared = request->shared;
+  if (request->is_send()) note_read_by_peer(*request);
   if (request->way != Request::Way::write) {
     if ((flags & flag_of_chunks) != 0) return;  // crossed this side's refusal
     request->offset = request->limit;

@@ -92,7 +92,8 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
   if (receive.matched) {
     const bool streamed = receive.way == Request::Way::stream && transport->streams_directly(receive.peer);
     const bool moved_behind = receive.way == Request::Way::rdma && receive.rdma->in_block;
-    if (receive.way != Request::Way::write && !streamed && !moved_behind) return no(Fallback::other_copy);
+    const bool written = receive.way == Request::Way::write && !receive.shared.if_idle;
+    if (!written && !streamed && !moved_behind) return no(Fallback::other_copy);
     const std::size_t missing = receive.way == Request::Way::write ? missing_bytes(receive) : receive.stop - receive.offset;
     const std::uint64_t rest_ns = missing * 1000 / (streamed ? stream_bytes_per_us : copy_bytes_per_us);
     if (rest_ns < 2 * policy.cost_ns(pages)) return no(Fallback::not_worth);

@@ -272,15 +272,17 @@ void Engine::State::note_answer(Request& send) {
   send.announced_at = 0;
 }
 
-void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload) {
+void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload,
+                                 std::uint8_t flags) {
   MessageHeader header;
   header.kind = kind;
+  header.flags = flags;
   header.subject = subject;
   send_or_queue(to, header, payload);
 }
 
-void Engine::State::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) {
-  send_control(request.peer, kind, request.remote_request, payload);
+void Engine::State::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) {
+  send_control(request.peer, kind, request.remote_request, payload, flags);
   if (!trace::on()) [[likely]]
     return;
   const std::uint64_t at = tell_match();

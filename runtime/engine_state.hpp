@@ -16,6 +16,7 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/announcement_budget.hpp"
 #include "runtime/buffer_history.hpp"
+#include "runtime/buffer_lines.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_lock.hpp"
 #include "runtime/frequent_sends.hpp"
@@ -64,9 +65,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Bytes of payload that left: the announcement, and the first bytes of the message where they may come along.
   std::size_t announce(Request& send, MessageHeader header, const ReadyToSend& rts);
   void note_answer(Request& send);
-  void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {});
+  void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {},
+                    std::uint8_t flags = 0);
   /// To the other side's request.
-  void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {});
+  void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {}, std::uint8_t flags = 0);
   void send_fin_of_chunks(const Request& request);
   void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
   std::byte* reserve(Peer to, std::size_t payload_bytes);
@@ -228,6 +230,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_transfer_failed(std::uint64_t token) override;
   void go_on_after_offload(Request& receive);
   void finish_shared(Request* receive, std::uint64_t at_ns = 0);
+  void note_read_by_peer(const Request& send);
   void on_fin(Request* request, std::uint8_t flags);
   void on_refuse(Request* receive, std::size_t offset);
   void after_refusal(Request* receive);
@@ -326,7 +329,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Config config;
   /// One piece of a copy inside the node: about 10 µs, so that control messages are answered in between and pages open soon.
   std::size_t chunk_bytes;
-  std::size_t coop_bytes;  // from here on two halves at once are worth their messages
+  std::size_t coop_bytes;      // from here on two halves at once are worth their messages
+  std::size_t coop_own_bytes;  // likewise, into a buffer of which no other processor has a line
+  BufferLines buffer_lines{own_cache_bytes()};
   std::size_t processes_on_node;
   bool oversubscribed;   // more processes on this node than processors
   bool spare_processor;  // the helper thread has one beside the application's

@@ -115,6 +115,8 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   using Way = Request::Way;
   if (receive->way == Way::undecided && begin_rdma(*receive)) return;
   end_expected_copies(*receive);
+  if ((receive->rts_flags & flag_block) != 0 && !receive->has_gaps())
+    receive->lines = buffer_lines.overwrite(receive->data, receive->limit);
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
   const CopyChoice choice =
@@ -140,12 +142,15 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   clear.limit = receive->stop;
   clear.delivery = receive->way == Way::write ? Delivery::write : Delivery::stream;
   clear.progress_slot = receive->progress_slot;
+  std::uint8_t flags = 0;
   if (receive->way == Way::write) {
     open_chunks(*receive, clear, choice.copier == Copier::both);
     expect_copies(*receive, receive->shared.own_part_done ? Copier::sender : Copier::both);
+    receive->shared.if_idle = choice.if_idle && !receive->shared.own_part_done;
+    if (receive->shared.if_idle) flags = flag_if_idle;
   }
   ++(receive->way == Way::write ? statistics.written : statistics.streamed);
-  answer(*receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
+  answer(*receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)), flags);
   if (receive->way == Way::stream) {
     note_choice(*receive, trace::Protocol::stream, trace::Reason::only_way, trace::with_last);
   } else {
@@ -306,7 +311,7 @@ bool Engine::State::write_piece(Lock& lock, Request* send, std::size_t most) {
 std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std::span<std::byte> target) const {
   const std::uint64_t source = receive.remote_address + offset;
   if ((receive.rts_flags & flag_block) == 0) return transport->read(receive.peer, source, target);
-  return transport->read_block(receive.peer, source, target) ? target.size() : 0;
+  return transport->read_block(receive.peer, source, target, receive.lines) ? target.size() : 0;
 }
 
 std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes) {

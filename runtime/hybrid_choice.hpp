@@ -7,7 +7,8 @@
 //                                  if its helper thread has matched it and the sender waits in a call: there is a processor that
 //                                  has nothing to do
 //     Isend or Bsend meets Recv, and the sender is not in a call now
-//                                  the receiver reads: the sender's helper thread would take the processor from its application
+//                                  the receiver reads, and the sender takes part if it comes into a call meanwhile, as in
+//                                  MPI_Waitall after MPI_Isend: its helper thread would take the processor from its application
 //     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
 //                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
 //                                  by load, and was faster
@@ -34,6 +35,7 @@ namespace sluice {
 struct CopyChoice {
   Copier copier{};
   trace::Reason reason{};
+  bool if_idle = false;  // both: the sender only if its application comes into a call
 };
 
 /// What a receiver knows when a message has met its receive.
@@ -85,7 +87,7 @@ template <typename SenderWaits>
     if (now.is_exchange) return {Copier::receiver, Reason::exchange};
     return {Copier::receiver, now.receiver_waits ? Reason::receiver_waits : Reason::is_short};
   }
-  if (now.receiver_waits && now.receive_blocks && !send_blocks && !sender_waits()) return {Copier::receiver, Reason::calls};
+  if (now.receiver_waits && now.receive_blocks && !send_blocks && !sender_waits()) return {Copier::both, Reason::calls, true};
   return {Copier::both, Reason::both_copy};
 }
 

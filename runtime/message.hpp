@@ -49,6 +49,10 @@ inline constexpr std::uint8_t flag_contiguous = 4;
 /// fin: of a `write` delivery. Its sender's chunks are in place; what the other side has to do is not said.
 inline constexpr std::uint8_t flag_of_chunks = 8;
 
+/// cts: of a `write` delivery that the receiver makes alone unless the sender comes into a call meanwhile: wakes nobody who
+/// computes.
+inline constexpr std::uint8_t flag_if_idle = 1;
+
 /// rts: that range lies in the sender's alias blocks, so that it may be read in its memory file as well, at the same number.
 inline constexpr std::uint8_t flag_block = 16;
 

@@ -14,6 +14,7 @@
 #include "runtime/intrusive_list.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rdma_transfer.hpp"
+#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 
@@ -73,6 +74,7 @@ class Request {
   std::uint64_t remote_request = 0;
   std::uint64_t remote_address = 0;
   std::uint32_t progress_slot = Transport::no_slot;
+  TargetLines lines{};                // receive: of its buffer when the transfer began
   std::int64_t expected_of_peer = 0;  // receive: bytes of its copy that the other side is expected to make (COOP-load)
   std::int64_t expected_of_self = 0;  // ... and this process
   std::uint64_t sends_before = 0;     // receive: `large_sends` of the engine when its message was matched
@@ -107,6 +109,7 @@ class Request {
     bool peer_done = false;      // the other side's FIN is there
     bool refused = false;        // receive: the sender cannot write (any more)
     bool offloads = false;       // receive: the adapter takes part
+    bool if_idle = false;        // receive: nobody wakes the sender, so that this side must stay until all is copied
     bool unreadable = false;     // receive: this process could not read (any more)
     std::size_t hole_begin = 0;  // receive: of this side's chunks, some bytes between these two are missing
     std::size_t hole_end = 0;

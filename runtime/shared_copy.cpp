@@ -44,9 +44,12 @@ void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes)
   (bytes >= shared_copy::in_force.streaming_bytes ? pieces.streaming : pieces.plain)(target, source, bytes);
 }
 
-void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
+void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines) {
   const auto& pieces = shared_copy::pieces;
-  (bytes >= shared_copy::in_force.streaming_read_bytes ? pieces.streaming : pieces.plain)(target, source, bytes);
+  const auto& from = shared_copy::in_force;
+  const bool streams =
+      bytes >= from.streaming_read_bytes || (lines == TargetLines::shared && bytes >= from.streaming_shared_bytes);
+  (streams ? pieces.streaming : pieces.plain)(target, source, bytes);
 }
 
 }  // namespace sluice

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "runtime/copy_engine.hpp"
@@ -25,10 +26,11 @@ namespace shared_copy {
 inline constexpr std::size_t never = ~std::size_t{0};
 
 struct Thresholds {
-  std::size_t string_bytes = never;          // from this length on, copies into a ring are made by the string instruction
-  Stores pieces = Stores::library;           // how pieces of large messages are copied into a peer's memory, and out of it, but
-  std::size_t streaming_bytes = never;       // from this length on by streaming stores into a peer's memory,
-  std::size_t streaming_read_bytes = never;  // and from this length on by streaming stores out of a peer's memory
+  std::size_t string_bytes = never;            // from this length on, copies into a ring are made by the string instruction
+  Stores pieces = Stores::library;             // how pieces of large messages are copied into a peer's memory, and out of it, but
+  std::size_t streaming_bytes = never;         // from this length on by streaming stores into a peer's memory,
+  std::size_t streaming_read_bytes = never;    // and from this length on by streaming stores out of a peer's memory,
+  std::size_t streaming_shared_bytes = never;  // or from this one on where the lines that are overwritten are in its cache, too
 
   friend bool operator==(const Thresholds&, const Thresholds&) = default;
 };
@@ -54,8 +56,12 @@ inline void copy_to_shared(std::byte* target, const std::byte* source, std::size
   std::memcpy(target, source, bytes);
 }
 
+/// Whose cache has the lines that a copy out of a peer's memory overwrites: nobody knows, this processor's only, or those that a
+/// peer has read (buffer_lines.hpp).
+enum class TargetLines : std::uint8_t { unknown, own, shared };
+
 /// A piece of a large message into a peer's memory file, and out of it.
 void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes);
-void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes);
+void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines);
 
 }  // namespace sluice

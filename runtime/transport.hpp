@@ -16,6 +16,7 @@
 #include "runtime/cooperative_choice.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rdma.hpp"
+#include "runtime/shared_copy.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -54,7 +55,7 @@ class MessageSink {
 enum class News : std::uint32_t {
   none = 0,
   eager = 1,     // a message that needs no answer
-  end = 2,       // fin, ack: the other side has done its part
+  end = 2,       // fin, ack: the other side has done its part; or does all of it unless this side comes
   match = 4,     // rts, or a small message whose sender waits for its match
   request = 8,   // any other message: it has this side do something
   room = 16,     // no message: a peer finds no room for its next one, or gives room
@@ -74,6 +75,8 @@ enum class News : std::uint32_t {
       return News::end;
     case MessageKind::rts:
       return News::match;
+    case MessageKind::cts:
+      return (header.flags & flag_if_idle) != 0 ? News::end : News::request;
     default:
       return News::request;
   }
@@ -148,8 +151,8 @@ class Transport {
   /// [any thread] Copies into the peer's memory file; false when that is impossible (nothing is lost, the transfer goes
   /// another way) and can_write answers false from then on.
   virtual bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) = 0;
-  /// [any thread] Copies from the peer's memory file; false as for `write`.
-  virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) = 0;
+  /// [any thread] Copies from the peer's memory file; false as for `write`. `lines`: of the target, for the choice of stores.
+  virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) = 0;
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;
 

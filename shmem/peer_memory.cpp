@@ -141,7 +141,7 @@ std::size_t PeerMemory::move_run(Window& there, const Piece& piece) {
     there.count_use((start + bytes) / granule_bytes);
     bytes += std::min(granule_bytes - (start + bytes) % granule_bytes, piece.bytes - bytes);
   }
-  if (way == Way::call) return move_by_call({piece.call, piece.offset, piece.own, bytes}) ? bytes : 0;
+  if (way == Way::call) return move_by_call({piece.call, piece.offset, piece.own, bytes, piece.lines}) ? bytes : 0;
   std::byte* const shared = there.at(start);
   if (way == Way::populate) {
     const ByteRange pages = PageRange::covering(ByteRange::of(shared, bytes)).bytes();
@@ -151,17 +151,17 @@ std::size_t PeerMemory::move_run(Window& there, const Piece& piece) {
   if (piece.call == SYS_pwrite64) {
     copy_to_peer(shared, piece.own, bytes);
   } else {
-    copy_from_peer(piece.own, shared, bytes);
+    copy_from_peer(piece.own, shared, bytes, piece.lines);
   }
   return bytes;
 }
 
 bool PeerMemory::write(std::uint64_t offset, std::span<const std::byte> source) {
-  return move({SYS_pwrite64, offset, const_cast<std::byte*>(source.data()), source.size()});
+  return move({SYS_pwrite64, offset, const_cast<std::byte*>(source.data()), source.size(), TargetLines::unknown});
 }
 
-bool PeerMemory::read(std::uint64_t offset, std::span<std::byte> target) {
-  return move({SYS_pread64, offset, target.data(), target.size()});
+bool PeerMemory::read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines) {
+  return move({SYS_pread64, offset, target.data(), target.size(), lines});
 }
 
 }  // namespace sluice

@@ -24,6 +24,7 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/posix.hpp"
+#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 
@@ -44,7 +45,7 @@ class PeerMemory {
 
   /// False when it is impossible, and from then on.
   bool write(std::uint64_t offset, std::span<const std::byte> source);
-  bool read(std::uint64_t offset, std::span<std::byte> target);
+  bool read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines = TargetLines::unknown);
 
  private:
   static constexpr std::size_t address_bits = 48;
@@ -59,6 +60,7 @@ class PeerMemory {
     std::uint64_t offset;  // in the file
     std::byte* own;
     std::size_t bytes;
+    TargetLines lines;  // of a read's target
   };
   bool move(Piece piece);
   std::size_t move_run(Window& window, const Piece& piece);

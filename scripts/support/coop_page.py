@@ -142,6 +142,7 @@ The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi
 chooses by itself (`auto`). A trial begins when all ranks are there, ends when each page of what was received has been looked at, and takes as long as its slowest rank; every bit is checked between trials.
 Figures are medians of {rounds} rounds or more, each of which runs all sides, in turn. With more ranks than processors they also say how well processors are given to who has something to do.
 The best forced protocol is chosen by all rounds but one, and auto is compared with it in that one; the median of these. (The least of several medians that vary is less than what it stands for.)
+{remark}
 
 ## Beside the paper
 
@@ -183,13 +184,13 @@ All figures as they are: [cooperative.csv](cooperative.csv).
 """
 
 
-def write_page(rows):
+def write_page(rows, remark):
     figures = Figures(rows)
     if missing := figures.missing():
         raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
-    PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), rounds=figures.rounds,
+    PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), remark=remark, rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                                 patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                                 chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,

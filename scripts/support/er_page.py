@@ -114,7 +114,7 @@ Written by `scripts/reproduce-er --write`; {date}, {machine}. It builds what it 
 and the network share its processors. One point again, with the others kept: `scripts/reproduce-er --only 'm3 --size 256' --keep --write`.
 
 The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all sides, on two hosts made of namespaces ([testing.md](testing.md)), one rank each,
-joined by a link of 1 Gbit/s. Sides alternate; times are medians of {rounds} runs or more; all sides of a point had the same results, bit for bit. *By hand* is the program written with nonblocking
+joined by a link of 1 Gbit/s. Sides alternate; times are medians of {rounds} runs or more; all sides of a point had the same results, bit for bit. {remark} *By hand* is the program written with nonblocking
 calls, messages in pieces and split computation (`--overlap=hand`), on the host alone: what rewriting it would gain.
 
 All of them post their receives ahead and wait for whole messages (`MPI_Irecv`, `MPI_Send` or `MPI_Isend`, `MPI_Wait`; the paper names the calls, but not where receives are posted). That, and the cost of the
@@ -150,9 +150,9 @@ The paper has 3.0, 3.0, 3.3 and 4.5 µs.
 """
 
 
-def write_page(rows, costs):
+def write_page(rows, remark, costs):
     points = measured(rows)
-    text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), rounds=min(one.rounds for one in points),
+    text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), remark=remark, rounds=min(one.rounds for one in points),
                        table=markdown(HEADINGS, table(points)), summary="\n".join(f"* {line}" for line in summary(points)),
                        protection=protection_table(costs))
     PAGE.write_text(text)

@@ -12,6 +12,7 @@ rank of a stencil makes whose partners are partly on another host, from traces, 
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import tempfile
 import builds
 from coop_page import print_tables, write_page
 from coop_points import BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, POINTS, SIDES, times_in
+from distance import PROGRAM, Distance
 from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
 
 sys.path.insert(0, str(builds.ROOT / "tests" / "testbed"))
@@ -31,7 +33,8 @@ JOB_SECONDS = 120
 REPORT_SECONDS = 60
 COLUMNS = ("point", "side", "round", "what", "value")
 PROGRAMS = ("patterns/patterns", "stencil/stencil", "beside/beside", "bowtie/bowtie", "bench/sluice_bench")
-TARGETS = ["interpose/libsluice.so", "tools/sluice", *(f"apps/{program}" for program in PROGRAMS)]
+TARGETS = ["interpose/libsluice.so", "tools/sluice", PROGRAM, *(f"apps/{program}" for program in PROGRAMS)]
+CALIBRATION = "reproduce-coop/calibration"
 COUNTER = "single copies made, whole or in part"
 
 
@@ -41,11 +44,33 @@ def output_of(name, result):
     return result.stdout
 
 
-def measure_times(builddir, point, side):
+def environment_of(builddir, side):
+    """With thresholds of copies that were measured at the distance at which runs are."""
+    return {**side.environment(builddir), **({"SLUICE_CALIBRATION": str(builddir / CALIBRATION)} if side.sluice else {})}
+
+
+def calibrate(builddir):
+    (builddir / CALIBRATION).parent.mkdir(exist_ok=True)
+    result = subprocess.run([builddir / "tools" / "sluice", "info", "--calibrate", "--json"], capture_output=True, text=True, timeout=REPORT_SECONDS,
+                            env={**os.environ, "SLUICE_CALIBRATION": str(builddir / CALIBRATION)})
+    if result.returncode != 0:
+        raise Failed(f"sluice info --calibrate: {result.stderr.strip()}")
+    return json.loads(result.stdout)["copies"]
+
+
+def described(thresholds):
+    def size(name):
+        return "never" if thresholds[name] is None else f"{thresholds[name] / 1024:.0f} KB"
+    return (f"Thresholds measured at that distance: both sides copy from {size('coop_bytes')} on, into a buffer that only its receiver uses from "
+            f"{size('coop_own_bytes')} on; streaming stores into a peer from {size('streaming_bytes')} on.")
+
+
+def measure_times(builddir, distance, point, side):
     """Microseconds by size."""
     times = {}
     for job in point.pattern.jobs:
-        result = run_job(point.pattern.command(builddir, job), point.ranks, side.environment(builddir), JOB_SECONDS)
+        command = point.pattern.command(builddir, job)
+        result = distance.measured(lambda command=command: run_job(command, point.ranks, environment_of(builddir, side), JOB_SECONDS))
         times |= times_in(output_of(f"{point.name}, {side.title}", result))
     return times
 
@@ -53,7 +78,7 @@ def measure_times(builddir, point, side):
 def measure_copies(bed, builddir, side):
     """Copies by rank, as the counters in its trace say."""
     with tempfile.TemporaryDirectory(prefix="sluice-copies-") as directory:
-        environment = {**side.environment(builddir), "SLUICE_TRACE": directory}
+        environment = {**environment_of(builddir, side), "SLUICE_TRACE": directory}
         result = bed.run(COPIES.command(builddir), COPIES.ranks, environment, JOB_SECONDS, slots=COPIES.slots)
         output_of(f"{COPIES.name}, {side.title}", result)
         return {rank: copies_in(builddir, f"{directory}/rank-{rank:06}.trace") for rank in range(COPIES.ranks)}
@@ -69,9 +94,9 @@ def copies_in(builddir, trace):
     return values[0]
 
 
-def measure_beside(builddir, beside, side):
+def measure_beside(builddir, distance, beside, side):
     """Microseconds by share of the round trips, their numbers by the power of two from which on they lie, and the rate of long messages."""
-    result = run_job(beside.command(builddir), beside.ranks, side.environment(builddir), JOB_SECONDS)
+    result = distance.measured(lambda: run_job(beside.command(builddir), beside.ranks, environment_of(builddir, side), JOB_SECONDS))
     output = output_of(f"{beside.name}, {side.title}", result)
     found = dict(re.findall(r"^(median|p90|p99|p999|longest) (\S+) us$", output, re.MULTILINE))
     found |= {f"from {lower}": count for lower, count in re.findall(r"^took (\d+) \d+ (\d+)$", output, re.MULTILINE)}
@@ -82,7 +107,8 @@ def rounds_of(name, sides, measure, rounds):
     """The rows of all runs of a point; `measure(side)` gives values by what they are."""
     print(f"   {name}", flush=True)
     return [dict(zip(COLUMNS, (name, side.name, str(number), str(what), str(value))))
-            for number in range(rounds) for side in in_turn(sides, number) for what, value in measure(side).items()]
+            for number in range(rounds) for side in in_turn(sides, number)
+            for what, value in measure(side).items()]
 
 
 def parse():
@@ -104,16 +130,20 @@ def main():
     if options.keep or not options.rounds:
         runs.keep_others({point.name for point in chosen})
     print(f"== measuring {len(chosen)} points, {options.rounds} rounds", flush=True)
+    distance = Distance(builddir if chosen else None)
+    thresholds = distance.measured(lambda: calibrate(builddir)) if chosen else None
     for point, sides in [*((point, SIDES) for point in patterns), *((point, CHUNK_SIDES) for point in chunks)]:
-        runs.add(rounds_of(point.name, sides, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
+        runs.add(rounds_of(point.name, sides, lambda side, point=point: measure_times(builddir, distance, point, side), options.rounds))
     for point in beside:
-        runs.add(rounds_of(point.name, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
+        runs.add(rounds_of(point.name, point.sides, lambda side, point=point: measure_beside(builddir, distance, point, side), options.rounds))
     if copies:
         with Bed(len(COPIES.slots)) as bed:
             runs.add(rounds_of(COPIES.name, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
     print_tables(runs.rows)
+    remark = runs.remark(f"{distance.described()} {described(thresholds)}".strip() if chosen else "")
+    print(remark)
     if options.write:
-        write_page(runs.rows)
+        write_page(runs.rows, remark)
 
 
 run_script("reproduce-coop", main, NoBed)

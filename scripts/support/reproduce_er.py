@@ -13,6 +13,7 @@ import re
 import sys
 
 import builds
+from distance import PROGRAM, Distance
 from er_page import print_table, protection_costs, write_page
 from er_points import POINTS, SIDES
 from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
@@ -25,7 +26,7 @@ HOSTS = 2
 ROUNDS = 5
 JOB_SECONDS = 120
 COLUMNS = ("point", "side", "seconds", "computing", "check")
-TARGETS = ["interpose/libsluice.so", "tests/bench/guard_bench", *(f"apps/{name}/{name}" for name in ("pes", "nbody", "m3"))]
+TARGETS = ["interpose/libsluice.so", "tests/bench/guard_bench", PROGRAM, *(f"apps/{name}/{name}" for name in ("pes", "nbody", "m3"))]
 
 
 def measure(bed, builddir, point, side):
@@ -37,12 +38,12 @@ def measure(bed, builddir, point, side):
     return dict(zip(COLUMNS, (point.name, side.name, *found)))
 
 
-def measure_point(bed, builddir, point, rounds):
+def measure_point(bed, builddir, distance, point, rounds):
     """The rows of all its runs."""
     print(f"   {point.name}", flush=True)
     rows = []
     for number in range(rounds):
-        rows += [measure(bed, builddir, point, side) for side in in_turn(SIDES, number)]
+        rows += [distance.measured(lambda side=side: measure(bed, builddir, point, side)) for side in in_turn(SIDES, number)]
     checks = {row["check"] for row in rows}
     if len(checks) != 1:
         raise Failed(f"{point.name}: results differ: {' '.join(sorted(checks))}")
@@ -63,13 +64,16 @@ def main():
     runs = Runs(builddir / "reproduce-er" / "runs.csv", COLUMNS, "point")
     if options.keep or not options.rounds:
         runs.keep_others({point.name for point in points})
+    distance = Distance(builddir if points else None)
     with Bed(HOSTS, RATE) as bed:
         print(f"== measuring {len(points)} points, {options.rounds} rounds", flush=True)
         for point in points:
-            runs.add(measure_point(bed, builddir, point, options.rounds))
+            runs.add(measure_point(bed, builddir, distance, point, options.rounds))
     print_table(runs.rows)
+    remark = runs.remark(distance.described())
+    print(remark)
     if options.write:
-        write_page(runs.rows, protection_costs(builddir))
+        write_page(runs.rows, remark, protection_costs(builddir))
 
 
 run_script("reproduce-er", main, NoBed)

@@ -49,6 +49,14 @@ class Runs:
         self._key = key
         self.rows = []
 
+    def remark(self, text):
+        """About the machine, beside the file; that of an earlier run where there is none now."""
+        path = self._path.with_suffix(".txt")
+        if text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return path.read_text() if path.exists() else ""
+
     def keep_others(self, measured_again):
         """Takes over the rows of earlier runs, but for what is measured again."""
         if self._path.exists():

@@ -16,7 +16,9 @@ Calibration example() {
   made.copies.pieces = Stores::vector;
   made.copies.streaming_bytes = 65536;
   made.copies.streaming_read_bytes = never;
+  made.copies.streaming_shared_bytes = 4096;
   made.coop_bytes = 40000;
+  made.coop_own_bytes = 300000;
   made.chunk_bytes = 196608;
   return made;
 }
@@ -55,13 +57,19 @@ TEST(calibration, is_refused_wherever_it_is_cut_off) {
 TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   Calibration wild = example();
   wild.copies.streaming_bytes = 0;
+  wild.copies.streaming_shared_bytes = 0;
   wild.coop_bytes = never;
+  wild.coop_own_bytes = 0;
   wild.chunk_bytes = 1;
   const auto read = from_text(to_text(wild, key), key).calibration;
   ASSERT_TRUE(read);
   EXPECT_GE(read->copies.streaming_bytes, 4096U);
   EXPECT_EQ(read->coop_bytes, Calibration::most_coop_bytes);
+  EXPECT_GE(read->copies.streaming_shared_bytes, 4096U);
+  EXPECT_EQ(read->coop_own_bytes, read->coop_bytes) << "who may read alone need not share";
   EXPECT_GE(read->chunk_bytes, 32768U);
+  wild.coop_own_bytes = never;
+  EXPECT_EQ(clamped(wild).coop_own_bytes, Calibration::most_coop_own_bytes);
   wild.chunk_bytes = never;
   EXPECT_LE(clamped(wild).chunk_bytes, std::size_t{1} << 20);
 }

@@ -297,6 +297,63 @@ TEST(Hybrid, both_copy_a_message_unless_it_is_a_short_one_of_a_window_or_the_rec
   }
 }
 
+/// MPI_Isend and something else, and MPI_Recv.
+class BusySender {
+ public:
+  explicit BusySender(const LoopbackKnobs& knobs) : network_(2, knobs) {
+    EXPECT_EQ(arena_.migrate(ByteRange::of(target_.data(), room)), Ineligible::none);
+    std::memcpy(source_.data(), message_of(0), room);
+    send_ = a_.start_send(*at_a_, one, tag, {source_.data(), room, Layout::contiguous(1)}, SendMode::standard, here);
+  }
+
+  void receive() {
+    EXPECT_EQ(b_.receive(*at_b_, zero, tag, target_.data(), room, here).bytes, room);
+    EXPECT_EQ(std::memcmp(target_.data(), message_of(0), room), 0);
+  }
+  void end_send() {
+    a_.wait_all({&send_, 1}, here);
+    a_.take(send_);
+  }
+  [[nodiscard]] std::size_t read() { return network_.bytes_read(Peer{1}); }
+  [[nodiscard]] std::size_t times_woken() { return network_.wakes(Peer{0}); }
+  [[nodiscard]] const EngineStatistics& receiver() const { return b_.statistics(); }
+
+ private:
+  static Engine::Parts parts(LoopbackNetwork& network, Peer self, AliasArena& arena) {
+    Config config;
+    config.release = ReleaseMode::early;
+    return one_of_two(self, network.transport(self), config, &arena);
+  }
+
+  LoopbackNetwork network_;
+  AliasArena arena_{10000};
+  Pages source_;
+  Pages target_;
+  Engine a_{parts(network_, Peer{0}, arena_)};
+  Engine b_{parts(network_, Peer{1}, arena_)};
+  Context* at_a_ = a_.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* at_b_ = b_.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Request* send_ = nullptr;
+};
+
+TEST(Hybrid, a_sender_that_does_something_else_is_not_woken_and_the_receiver_copies_all) {
+  BusySender job({});
+  job.receive();
+  EXPECT_EQ(job.receiver().written, 1U) << "the sender might have taken part";
+  EXPECT_EQ(job.read(), room);
+  EXPECT_EQ(job.times_woken(), 0U);
+  job.end_send();
+}
+
+TEST(Hybrid, a_sender_that_comes_brings_what_the_receiver_has_not_copied) {
+  BusySender job({.read_budget = room / 2});
+  std::thread receiving([&] { job.receive(); });
+  while (job.read() < room / 2) std::this_thread::yield();
+  job.end_send();
+  receiving.join();
+  EXPECT_LT(job.read(), room);
+}
+
 TEST(Chunks, who_has_copied_some_and_left_still_answers_the_end_of_the_others) {
   LoopbackNetwork network(2);
   AliasArena arena{10000};

@@ -14,6 +14,13 @@ using shared_copy::Thresholds;
 
 using Copy = void (*)(std::byte*, const std::byte*, std::size_t);
 
+void copy_from_peer_unknown(std::byte* target, const std::byte* source, std::size_t bytes) {
+  copy_from_peer(target, source, bytes, TargetLines::unknown);
+}
+void copy_from_peer_shared(std::byte* target, const std::byte* source, std::size_t bytes) {
+  copy_from_peer(target, source, bytes, TargetLines::shared);
+}
+
 /// On both sides of every threshold, with every combination of them in force.
 class SharedCopy : public testing::TestWithParam<Copy> {
  protected:
@@ -24,7 +31,7 @@ TEST_P(SharedCopy, copies_whatever_the_thresholds_are) {
   for (const std::size_t string : {std::size_t{512}, never}) {
     for (const std::size_t streaming : {std::size_t{0}, std::size_t{1024}, never}) {
       const Stores pieces = string == never ? Stores::vector : Stores::string;
-      shared_copy::use({string, pieces, streaming, streaming});
+      shared_copy::use({string, pieces, streaming, streaming, streaming});
       for (const std::size_t bytes : {0u, 1u, 511u, 512u, 1023u, 1024u, 70'001u}) {
         std::vector<std::byte> source(bytes + 1);  // also of nothing there is an address
         for (std::size_t i = 0; i < bytes; ++i) source[i] = static_cast<std::byte>(i % 253);
@@ -37,7 +44,8 @@ TEST_P(SharedCopy, copies_whatever_the_thresholds_are) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(each, SharedCopy, testing::Values(&copy_to_shared, &copy_to_peer, &copy_from_peer));
+INSTANTIATE_TEST_SUITE_P(each, SharedCopy,
+                         testing::Values(&copy_to_shared, &copy_to_peer, &copy_from_peer_unknown, &copy_from_peer_shared));
 
 TEST(shared_copy, uses_the_string_instruction_unmeasured_where_it_is_announced_as_fast) {
   const Thresholds announced = shared_copy::announced_thresholds();

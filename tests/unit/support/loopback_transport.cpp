@@ -51,6 +51,7 @@ struct Station {
   std::atomic<std::size_t> read{0};
   std::atomic<bool> write_refused{false};
   std::atomic<bool> read_refused{false};
+  std::atomic<TargetLines> lines{};  // of the last block that it has read
 };
 
 struct LoopbackNetwork::Shared {
@@ -156,7 +157,8 @@ class LoopbackTransport final : public Transport {
 
   [[nodiscard]] bool can_read_blocks(Peer peer) const override { return can_write(peer); }
 
-  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target) override {
+  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) override {
+    mine_.lines = lines;
     const AliasArena* blocks = shared_.knobs.blocks;
     const std::uint64_t source = blocks ? reinterpret_cast<std::uint64_t>(blocks->alias(file_offset)) : file_offset;
     return can_read_blocks(peer) && read(peer, source, target) == target.size();
@@ -343,5 +345,6 @@ std::size_t LoopbackNetwork::bytes_written(Peer by) { return shared_->stations.a
 const LoopbackAdapter& LoopbackNetwork::adapter(Peer peer) const { return transports_.at(index(peer))->adapter; }
 std::size_t LoopbackNetwork::adapter_work() { return transports_.at(0)->adapter_work() - shared_->knobs.adapter.foreign_work; }
 std::size_t LoopbackNetwork::bytes_read(Peer by) { return shared_->stations.at(index(by)).read; }
+TargetLines LoopbackNetwork::lines_read_into(Peer by) { return shared_->stations.at(index(by)).lines; }
 
 }  // namespace sluice

@@ -60,6 +60,8 @@ class LoopbackNetwork {
   /// Bytes that went through `write` and `read` of this peer.
   [[nodiscard]] std::size_t bytes_written(Peer by);
   [[nodiscard]] std::size_t bytes_read(Peer by);
+  /// Said of the target when this peer read a block last.
+  [[nodiscard]] TargetLines lines_read_into(Peer by);
   /// Of this peer, once its engine has ended or stands still.
   [[nodiscard]] const LoopbackAdapter& adapter(Peer peer) const;
   /// Transfers that the adapters have under way, as the peers say.

@@ -1,0 +1,40 @@
+#include "runtime/buffer_lines.hpp"
+
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t usual_cache_bytes = std::size_t{1} << 20;
+constexpr unsigned line_bits = 6;
+constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+
+}  // namespace
+
+/// By the high bits of a product: buffers that begin at multiples of a large number differ in no low ones.
+BufferLines::Buffer& BufferLines::entry(const std::byte* start) {
+  static_assert(std::tuple_size_v<decltype(buffers_)> == 256);
+  return buffers_[((reinterpret_cast<std::uintptr_t>(start) >> line_bits) * golden) >> 56];
+}
+
+void BufferLines::enter(const std::byte* start, std::size_t bytes, TargetLines lines) {
+  moved_ += bytes;
+  entry(start) = {start, bytes, moved_, lines};
+}
+
+TargetLines BufferLines::overwrite(const std::byte* start, std::size_t bytes) {
+  const Buffer& known = entry(start);
+  const bool holds = known.start == start && known.bytes >= bytes && bytes <= cache_bytes_ && moved_ - known.at <= cache_bytes_;
+  const TargetLines found = holds ? known.lines : TargetLines::unknown;
+  enter(start, bytes, TargetLines::own);
+  return found;
+}
+
+void BufferLines::note_read_by_peer(const std::byte* start, std::size_t bytes) { enter(start, bytes, TargetLines::shared); }
+
+std::size_t own_cache_bytes() {
+  const long found = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return found > 0 ? static_cast<std::size_t>(found) : usual_cache_bytes;
+}
+
+}  // namespace sluice

@@ -1,0 +1,98 @@
+// Whose caches a receive buffer's lines are in, as two engines that send to each other find it, and what follows for who copies.
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/statistics.hpp"
+#include "tests/unit/runtime/patterned_memory.hpp"
+#include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/two_engines.hpp"
+#include "tests/unit/support/two_ranks.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t bytes = 100'000;
+constexpr std::size_t coop_bytes = 64'000;
+constexpr std::size_t coop_own_bytes = 200'000;
+
+class EngineLines : public testing::Test {
+ protected:
+  struct Side {
+    Side(EngineLines& test, Rendezvous rendezvous, Peer self, Rank rank)
+        : engine(parts(test, rendezvous, self)),
+          context(engine.adopt(ContextId{1}, {Peer{0}, Peer{1}}, rank)),
+          other(rank == zero ? one : zero) {}
+
+    static Engine::Parts parts(EngineLines& test, Rendezvous rendezvous, Peer self) {
+      Config config;
+      config.release = ReleaseMode::off;
+      config.rendezvous = rendezvous;
+      Engine::Parts made = one_of_two(self, test.network.transport(self), config, &test.arena);
+      made.calibration.coop_bytes = coop_bytes;
+      made.calibration.coop_own_bytes = coop_own_bytes;
+      return made;
+    }
+
+    Engine engine;
+    Context* context;
+    Rank other;
+    Memory buffer{32};
+  };
+
+  struct Sides {
+    Sides(EngineLines& test, Rendezvous rendezvous) : a(test, rendezvous, Peer{0}, zero), b(test, rendezvous, Peer{1}, one) {
+      for (Side* side : {&a, &b}) EXPECT_EQ(test.arena.migrate(side->buffer.range()), Ineligible::none);
+    }
+    Side a;
+    Side b;
+  };
+
+  /// From the one's buffer into the other's.
+  static void move(Side& from, Side& to) {
+    std::thread sending([&] {
+      from.engine.send(*from.context, from.other, tag, from.buffer.start(), bytes, SendMode::standard, here);
+      from.engine.drain();
+    });
+    to.engine.receive(*to.context, to.other, tag, to.buffer.start(), bytes, here);
+    to.engine.drain();
+    sending.join();
+  }
+
+  LoopbackNetwork network{2};
+  AliasArena arena{10000};
+};
+
+TEST_F(EngineLines, are_the_receivers_until_its_buffer_is_sent_and_read_by_the_other_side) {
+  Sides sides(*this, Rendezvous::rget);
+  const auto found = [&](Side& from, Side& to) {
+    move(from, to);
+    return network.lines_read_into(&to == &sides.b ? Peer{1} : Peer{0});
+  };
+  EXPECT_EQ(found(sides.a, sides.b), TargetLines::unknown);
+  EXPECT_EQ(found(sides.a, sides.b), TargetLines::own);
+  EXPECT_EQ(found(sides.b, sides.a), TargetLines::shared) << "what a has sent was read by b";
+  EXPECT_EQ(found(sides.a, sides.b), TargetLines::shared) << "and now the other way round";
+  EXPECT_EQ(found(sides.a, sides.b), TargetLines::own);
+}
+
+TEST_F(EngineLines, that_are_the_receivers_own_let_it_copy_longer_messages_alone) {
+  Sides sides(*this, Rendezvous::automatic);
+  const auto both_copied = [&](Side& from, Side& to) {
+    const Engine::Pause from_in_a_call(from.engine);
+    const Engine::Pause to_in_a_call(to.engine);
+    const std::uint64_t written = to.engine.statistics().written;
+    move(from, to);
+    return to.engine.statistics().written != written;
+  };
+  EXPECT_TRUE(both_copied(sides.a, sides.b)) << "nothing is known of the buffer";
+  EXPECT_FALSE(both_copied(sides.a, sides.b)) << "it is the receiver's own";
+  move(sides.b, sides.a);
+  EXPECT_TRUE(both_copied(sides.a, sides.b)) << "it was read by the sender";
+}
+
+}  // namespace
+}  // namespace sluice
