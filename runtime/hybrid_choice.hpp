@@ -3,9 +3,10 @@
 //
 //   a processor for every process
 //     both sides send as much, or a short message, of which two halves are not worth it (calibration.hpp)
-//                                  the receiver; "short" is longer for messages of MPI_Isend to one of several MPI_Irecv. Both,
-//                                  if its helper thread has matched it and the sender waits in a call: there is a processor that
-//                                  has nothing to do
+//                                  the receiver. Both, if its helper thread has matched it and the sender waits in a call: there
+//                                  is a processor that has nothing to do
+//     Isend meets Irecv, and the sender is not in a call now
+//                                  the receiver, unless it is a long message
 //     Isend or Bsend meets Recv, and the sender is not in a call now
 //                                  the receiver reads, and the sender takes part if it comes into a call meanwhile, as in
 //                                  MPI_Waitall after MPI_Isend: its helper thread would take the processor from its application
@@ -46,15 +47,15 @@ struct CopySituation {
   bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
-  bool is_only_one = false;      // no other receive of a large message has been started
   bool oversubscribed = false;   // the processes of the node share processors
 };
 
 namespace hybrid {
 
-/// A sender and a receiver of several messages at once have little idle time that sharing one would use. Windows of messages one
-/// way, GB/s where the receiver reads and where both copy: 128 KB 10.4 and 7.7, 192 KB 11.1 and 11.8, 256 KB 11.4 and 13.6.
-inline constexpr std::size_t least_shared_window = std::size_t{192} << 10;
+/// Shorter than that, a message of which nobody blocks in its call is not worth waking a helper thread for beside a program that
+/// computes. Where the sender waits, two halves are, also of messages one after the other. Windows of them one way, µs for each
+/// where the receiver reads and where both copy (AMD EPYC guest): 48 KB 10.2 and 5.6, 64 KB 8.5 and 6.1, 128 KB 14.3 and 9.2.
+inline constexpr std::size_t least_worth_waking = std::size_t{192} << 10;
 /// Four and eight ranks on two processors that gather, µs where the root reads and where the senders copy: 64 KB 20 and 22, 51
 /// and 61; 128 KB 33 and 32, 83 and 72; 256 KB 61 and 51, 266 and 159.
 inline constexpr std::size_t least_copied_by_blocked_sender = std::size_t{128} << 10;
@@ -81,12 +82,11 @@ template <typename SenderWaits>
     if (now.bytes >= hybrid::least_copied_by_sender) return {Copier::sender, Reason::sender_copies};
     return {Copier::receiver, Reason::is_short};
   }
-  const bool alone = send_blocks || now.receive_blocks || (now.is_only_one && sender_waits());
-  const bool is_short = now.bytes < std::max(coop_bytes, alone ? 0 : hybrid::least_shared_window);
-  if ((now.is_exchange || is_short) && (now.found_in_a_call || !sender_waits())) {
-    if (now.is_exchange) return {Copier::receiver, Reason::exchange};
+  const bool reads_short = now.bytes < coop_bytes && (now.found_in_a_call || !sender_waits());
+  const bool nobody_blocks = !send_blocks && !now.receive_blocks;
+  if (now.is_exchange && (now.found_in_a_call || !sender_waits())) return {Copier::receiver, Reason::exchange};
+  if (reads_short || (nobody_blocks && now.bytes < hybrid::least_worth_waking && !sender_waits()))
     return {Copier::receiver, now.receiver_waits ? Reason::receiver_waits : Reason::is_short};
-  }
   if (now.receiver_waits && now.receive_blocks && !send_blocks && !sender_waits()) return {Copier::both, Reason::calls, true};
   return {Copier::both, Reason::both_copy};
 }

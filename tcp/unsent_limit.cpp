@@ -20,6 +20,8 @@ constexpr std::uint64_t least_bytes = std::uint64_t{64} << 10;
 /// Links that take more in that time are fast.
 constexpr std::uint64_t most_bytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t look_interval_ns = 5'000'000;
+/// After a rate that says nothing: it was measured while the socket had nothing more to send.
+constexpr std::uint64_t next_try_ns = 1'000'000;
 
 }  // namespace
 
@@ -40,9 +42,11 @@ std::uint32_t UnsentLimit::bytes_for(std::uint64_t bytes_per_second) {
 void UnsentLimit::adjust(int socket) {
   const std::uint64_t now = now_ns();
   if (now < look_at_ns_) return;
-  look_at_ns_ = now + look_interval_ns;
   tcp_info info{};  // a kernel or a socket that does not tell leaves zeros
-  if (system::get_option(socket, IPPROTO_TCP, TCP_INFO, info) != 0) return;
+  const bool told = system::get_option(socket, IPPROTO_TCP, TCP_INFO, info) == 0;
+  const bool of_the_link = told && info.tcpi_delivery_rate_app_limited == 0;
+  look_at_ns_ = now + (of_the_link ? look_interval_ns : next_try_ns);
+  if (!of_the_link) return;
   set(socket, bytes_for(rate_.with(info.tcpi_delivery_rate)));
 }
 

@@ -14,6 +14,7 @@ from modes import COPY_PROTOCOLS  # noqa: E402
 KB = 1024
 SIZES = (64 * KB, 256 * KB, 1024 * KB, 4096 * KB)
 TRIALS = ("--trials", "60", "--warm-up", "10")
+MANY_TRIALS = 600  # of the shortest messages: some 10 ms, which is short beside what it takes to start a job
 
 
 def size_text(count):
@@ -80,13 +81,17 @@ def bench(name, seconds):
     return tuple(("bench/sluice_bench", name, size_text(size).replace(" ", "").removesuffix("B"), seconds) for size in SIZES)
 
 
+def trials_of(size):
+    return ("--trials", str(max(60, min(MANY_TRIALS, MANY_TRIALS * 128 * KB // size))), "--warm-up", "10")
+
+
 def pattern(name):
-    return (("patterns/patterns", "--pattern", name, *TRIALS),)
+    return tuple(("patterns/patterns", "--pattern", name, "--bytes", str(size), *trials_of(size)) for size in SIZES)
 
 
 def stencil(variables):
     """A face has so many KB as a cell has variables, times two."""
-    return ("stencil/stencil", "--cells", "16", "--variables", str(variables), *TRIALS)
+    return ("stencil/stencil", "--cells", "16", "--variables", str(variables), *trials_of(2 * KB * variables))
 
 
 PAIR = (2,)
@@ -97,7 +102,7 @@ PATTERNS = (
     Pattern("bandwidth", "windows of messages one way, nonblocking calls", PAIR, bench("bandwidth", "0.4"),
             "COOP-p2p up to 2 times RPUT and RGET from 32 KB on (figure 7)", (("coop", "rput"), ("coop", "rget"))),
     Pattern("both ways", "one message each way at once, nonblocking calls", PAIR,
-            tuple(("bowtie/bowtie", "--bytes", str(size), "--trials", "100", "--warm-up", "20") for size in SIZES),
+            tuple(("bowtie/bowtie", "--bytes", str(size), *trials_of(size)) for size in SIZES),
             "COOP-p2p like RGET, as both sides copy anyhow (section II-A)", (("coop", "rget"),)),
     Pattern("scatter", "one to all", ALL, pattern("scatter"), "RGET far ahead of RPUT, COOP-coll with RGET (figure 14)",
             (("rget", "rput"), ("coop-coll", "rput"))),
