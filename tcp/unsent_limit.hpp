@@ -2,8 +2,8 @@
 //
 // Everything behind it waits for it: when two processes send to each other, the request for the other's data waits for one's own.
 // A socket's buffer of 512 KB lasts for 4 ms at 1 Gbit/s, and exchanges of so much went one way after the other. So it is given
-// what its link takes in less than a millisecond (TCP_NOTSENT_LOWAT), by the rate that the kernel has measured while the socket had more to send. A fast link takes
-// the whole buffer in that time, and needs it, as there is nobody to fill it again in time.
+// what its link takes in less than a millisecond (TCP_NOTSENT_LOWAT), by the rate that the kernel has measured while the socket
+// had more to send. A fast link takes the whole buffer in that time, and needs it, as there is nobody to fill it again in time.
 //
 // The price: on a busy machine the thread that fills it again gets a processor late, and a slow link may run dry meanwhile. To
 // let the limit grow when that had happened gave back most of what the exchanges gain.
