@@ -3,6 +3,7 @@
 import collections
 import statistics
 
+from distance import alike
 from coop_points import AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
 
 
@@ -10,8 +11,28 @@ class Figures:
     def __init__(self, rows):
         """Rows of the file of runs."""
         self._values = collections.defaultdict(lambda: collections.defaultdict(list))
-        for row in rows:
+        for row in self._comparable(rows):
             self._values[row["point"], row["side"]][row["what"]].append(float(row["value"]))
+
+    def _comparable(self, rows):
+        """Of each point the runs at one distance between the processors (distance.py), that at which all sides were run most often."""
+        by_point = collections.defaultdict(list)
+        for row in rows:
+            by_point[row["point"]].append(row)
+        self.distances = {}
+        for name, of in by_point.items():
+            sides = {row["side"] for row in of}
+            together = collections.defaultdict(list)
+            for row in of:
+                ns = float(row["distance"])
+                together[next((known for known in together if alike(known, ns)), ns)].append(row)
+
+            def fewest(ns):
+                runs = collections.Counter(side for side, _ in {(row["side"], row["round"]) for row in together[ns]})
+                return min(runs[side] for side in sides)
+            best = max(together, key=fewest)
+            self.distances[name] = best if fewest(best) else None
+            yield from together[best] if fewest(best) else of
 
     @property
     def rounds(self):

@@ -5,6 +5,7 @@ import statistics
 
 from builds import ROOT
 from coop_figures import Figures
+from distance import alike
 from coop_plots import beside_plot, copies_plot, speedup_plot
 from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
                          chunk_of, size_text)
@@ -134,7 +135,7 @@ def print_tables(rows):
 
 TEXT = """# Cooperative rendezvous
 
-Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what it needs, takes a quarter of an hour and wants an idle machine. Some points again, with the others kept:
+Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write`.
 
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs that know nothing of Sluice (`apps/patterns`, `apps/stencil`,
@@ -142,7 +143,7 @@ The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi
 chooses by itself (`auto`). A trial begins when all ranks are there, ends when each page of what was received has been looked at, and takes as long as its slowest rank; every bit is checked between trials.
 Figures are medians of {rounds} rounds or more, each of which runs all sides, in turn. With more ranks than processors they also say how well processors are given to who has something to do.
 The best forced protocol is chosen by all rounds but one, and auto is compared with it in that one; the median of these. (The least of several medians that vary is less than what it stands for.)
-{remark}
+A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
 
 ## Beside the paper
 
@@ -184,13 +185,27 @@ All figures as they are: [cooperative.csv](cooperative.csv).
 """
 
 
+def distances(figures):
+    """How many points have which, as a range of nanoseconds; and how many had none at which all sides were run."""
+    known = sorted(ns for ns in figures.distances.values() if ns)
+    groups = []
+    for ns in known:
+        if groups and alike(groups[-1][0], ns):
+            groups[-1].append(ns)
+        else:
+            groups.append([ns])
+    texts = [f"{group[0]:.0f} to {group[-1]:.0f} ns for a cache line there and back: {len(group)} points" for group in groups]
+    mixed = len(figures.distances) - len(known)
+    return "; ".join(texts + ([f"at no single one: {mixed}"] if mixed else []))
+
+
 def write_page(rows, remark):
     figures = Figures(rows)
     if missing := figures.missing():
         raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
-    PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), remark=remark, rounds=figures.rounds,
+    PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                                 patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                                 chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,

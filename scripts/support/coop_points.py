@@ -14,7 +14,6 @@ from modes import COPY_PROTOCOLS  # noqa: E402
 KB = 1024
 SIZES = (64 * KB, 256 * KB, 1024 * KB, 4096 * KB)
 TRIALS = ("--trials", "60", "--warm-up", "10")
-MANY_TRIALS = 600  # of the shortest messages: some 10 ms, which is short beside what it takes to start a job
 
 
 def size_text(count):
@@ -77,32 +76,28 @@ def times_in(output):
 
 
 def bench(name, seconds):
-    """A job for each size: short ones are more often over before the processors move (distance.py)."""
-    return tuple(("bench/sluice_bench", name, size_text(size).replace(" ", "").removesuffix("B"), seconds) for size in SIZES)
-
-
-def trials_of(size):
-    return ("--trials", str(max(60, min(MANY_TRIALS, MANY_TRIALS * 128 * KB // size))), "--warm-up", "10")
+    sizes = ",".join(size_text(size).replace(" ", "").removesuffix("B") for size in SIZES)
+    return (("bench/sluice_bench", name, sizes, seconds),)
 
 
 def pattern(name):
-    return tuple(("patterns/patterns", "--pattern", name, "--bytes", str(size), *trials_of(size)) for size in SIZES)
+    return (("patterns/patterns", "--pattern", name, *TRIALS),)
 
 
 def stencil(variables):
     """A face has so many KB as a cell has variables, times two."""
-    return ("stencil/stencil", "--cells", "16", "--variables", str(variables), *trials_of(2 * KB * variables))
+    return ("stencil/stencil", "--cells", "16", "--variables", str(variables), *TRIALS)
 
 
 PAIR = (2,)
 ALL = (2, 4, 8)
 PATTERNS = (
-    Pattern("latency", "one message, blocking calls", PAIR, bench("ping_pong", "0.3"),
+    Pattern("latency", "one message, blocking calls", PAIR, bench("ping_pong", "0.1"),
             "COOP-p2p up to 2 times as fast as RPUT and RGET (figure 13)", (("coop", "rput"), ("coop", "rget"))),
-    Pattern("bandwidth", "windows of messages one way, nonblocking calls", PAIR, bench("bandwidth", "0.4"),
+    Pattern("bandwidth", "windows of messages one way, nonblocking calls", PAIR, bench("bandwidth", "0.1"),
             "COOP-p2p up to 2 times RPUT and RGET from 32 KB on (figure 7)", (("coop", "rput"), ("coop", "rget"))),
     Pattern("both ways", "one message each way at once, nonblocking calls", PAIR,
-            tuple(("bowtie/bowtie", "--bytes", str(size), *trials_of(size)) for size in SIZES),
+            tuple(("bowtie/bowtie", "--bytes", str(size), "--trials", "100", "--warm-up", "20") for size in SIZES),
             "COOP-p2p like RGET, as both sides copy anyhow (section II-A)", (("coop", "rget"),)),
     Pattern("scatter", "one to all", ALL, pattern("scatter"), "RGET far ahead of RPUT, COOP-coll with RGET (figure 14)",
             (("rget", "rput"), ("coop-coll", "rput"))),

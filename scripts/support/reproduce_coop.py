@@ -1,6 +1,6 @@
 """Reproduces the figures of the cooperative-rendezvous paper (Chakraborty and others) on this machine.
 
-    scripts/reproduce-coop                           builds, measures everything (a quarter of an hour), prints the tables
+    scripts/reproduce-coop                           builds, measures everything (half an hour), prints the tables
     scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots
     scripts/reproduce-coop --only stencil --keep     measures some points and keeps the others of an earlier run
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
@@ -31,7 +31,7 @@ from jobs import run_job  # noqa: E402
 ROUNDS = 5
 JOB_SECONDS = 120
 REPORT_SECONDS = 60
-COLUMNS = ("point", "side", "round", "what", "value")
+COLUMNS = ("point", "side", "round", "distance", "what", "value")
 PROGRAMS = ("patterns/patterns", "stencil/stencil", "beside/beside", "bowtie/bowtie", "bench/sluice_bench")
 TARGETS = ["interpose/libsluice.so", "tools/sluice", PROGRAM, *(f"apps/{program}" for program in PROGRAMS)]
 CALIBRATION = "reproduce-coop/calibration"
@@ -45,7 +45,7 @@ def output_of(name, result):
 
 
 def environment_of(builddir, side):
-    """With thresholds of copies that were measured at the distance at which runs are."""
+    """With the same thresholds of copies on all sides."""
     return {**side.environment(builddir), **({"SLUICE_CALIBRATION": str(builddir / CALIBRATION)} if side.sluice else {})}
 
 
@@ -61,16 +61,15 @@ def calibrate(builddir):
 def described(thresholds):
     def size(name):
         return "never" if thresholds[name] is None else f"{thresholds[name] / 1024:.0f} KB"
-    return (f"Thresholds measured at that distance: both sides copy from {size('coop_bytes')} on, into a buffer that only its receiver uses from "
+    return (f"Thresholds measured at {thresholds['round_trip_ns']} ns: both sides copy from {size('coop_bytes')} on, into a buffer that only its receiver uses from "
             f"{size('coop_own_bytes')} on; streaming stores into a peer from {size('streaming_bytes')} on.")
 
 
-def measure_times(builddir, distance, point, side):
+def measure_times(builddir, point, side):
     """Microseconds by size."""
     times = {}
     for job in point.pattern.jobs:
-        command = point.pattern.command(builddir, job)
-        result = distance.measured(lambda command=command: run_job(command, point.ranks, environment_of(builddir, side), JOB_SECONDS))
+        result = run_job(point.pattern.command(builddir, job), point.ranks, environment_of(builddir, side), JOB_SECONDS)
         times |= times_in(output_of(f"{point.name}, {side.title}", result))
     return times
 
@@ -94,21 +93,24 @@ def copies_in(builddir, trace):
     return values[0]
 
 
-def measure_beside(builddir, distance, beside, side):
+def measure_beside(builddir, beside, side):
     """Microseconds by share of the round trips, their numbers by the power of two from which on they lie, and the rate of long messages."""
-    result = distance.measured(lambda: run_job(beside.command(builddir), beside.ranks, environment_of(builddir, side), JOB_SECONDS))
+    result = run_job(beside.command(builddir), beside.ranks, environment_of(builddir, side), JOB_SECONDS)
     output = output_of(f"{beside.name}, {side.title}", result)
     found = dict(re.findall(r"^(median|p90|p99|p999|longest) (\S+) us$", output, re.MULTILINE))
     found |= {f"from {lower}": count for lower, count in re.findall(r"^took (\d+) \d+ (\d+)$", output, re.MULTILINE)}
     return found | {"GB/s": rate for rate in re.findall(r"^long messages .* at (\S+) GB/s$", output, re.MULTILINE)}
 
 
-def rounds_of(name, sides, measure, rounds):
+def rounds_of(distance, name, sides, measure, rounds):
     """The rows of all runs of a point; `measure(side)` gives values by what they are."""
     print(f"   {name}", flush=True)
-    return [dict(zip(COLUMNS, (name, side.name, str(number), str(what), str(value))))
-            for number in range(rounds) for side in in_turn(sides, number)
-            for what, value in measure(side).items()]
+    rows = []
+    for number in range(rounds):
+        for side in in_turn(sides, number):
+            values, distance_ns = distance.tagged(lambda side=side: measure(side))
+            rows += [dict(zip(COLUMNS, (name, side.name, str(number), str(distance_ns), str(what), str(value)))) for what, value in values.items()]
+    return rows
 
 
 def parse():
@@ -133,14 +135,14 @@ def main():
     distance = Distance(builddir if chosen else None)
     thresholds = distance.measured(lambda: calibrate(builddir)) if chosen else None
     for point, sides in [*((point, SIDES) for point in patterns), *((point, CHUNK_SIDES) for point in chunks)]:
-        runs.add(rounds_of(point.name, sides, lambda side, point=point: measure_times(builddir, distance, point, side), options.rounds))
+        runs.add(rounds_of(distance, point.name, sides, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
     for point in beside:
-        runs.add(rounds_of(point.name, point.sides, lambda side, point=point: measure_beside(builddir, distance, point, side), options.rounds))
+        runs.add(rounds_of(distance, point.name, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
     if copies:
         with Bed(len(COPIES.slots)) as bed:
-            runs.add(rounds_of(COPIES.name, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
+            runs.add(rounds_of(distance, COPIES.name, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
     print_tables(runs.rows)
-    remark = runs.remark(f"{distance.described()} {described(thresholds)}".strip() if chosen else "")
+    remark = runs.remark(described(thresholds) if chosen else "")
     print(remark)
     if options.write:
         write_page(runs.rows, remark)
