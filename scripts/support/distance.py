@@ -42,36 +42,37 @@ class Distance:
         found = subprocess.run([self._program], capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
         return float(found.stdout.split()[0]) if found.stdout else None
 
-    def _is_usual(self):
-        return alike(self._ask() or 0, self.usual_ns)
+    def is_usual(self, ns):
+        return self.usual_ns is None or alike(ns, self.usual_ns)
 
     def _await_usual(self):
+        """What the distance is then."""
         for _ in range(PATIENCE):
-            if self._is_usual():
-                return
+            now = self._ask() or 0
+            if self.is_usual(now):
+                break
             time.sleep(BETWEEN_SAMPLES)
+        return now
 
     def measured(self, measure):
         """What `measure` gives; it is tried again where the distance was another before or after it."""
+        value, ns = self.tagged(measure)
         self.runs += 1
-        if self.usual_ns is None:
-            return measure()
-        for _ in range(TRIES):
-            self._await_usual()
-            value = measure()
-            if self._is_usual():
-                return value
-        self.elsewhere += 1
+        if not self.is_usual(ns):
+            self.elsewhere += 1
         return value
 
     def tagged(self, measure):
-        """What `measure` gives, and the distance, whichever it was; 0 where it is not known, or changed each time."""
+        """Likewise, and the distance: another than the usual one where that was not had in several tries; 0 where it is not known, or changed."""
+        if self.usual_ns is None:
+            return measure(), 0
         for _ in range(TRIES):
-            before = self._ask() or 0
+            before = self._await_usual()
             value = measure()
-            if before == 0 or alike(before, self._ask() or 0):
-                return value, before
-        return value, 0
+            after = self._ask() or 0
+            if self.is_usual(before) and self.is_usual(after):
+                break
+        return value, before if alike(before, after) else 0
 
     def described(self):
         """For a report; empty where nothing is known."""
