@@ -12,22 +12,30 @@ constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
 }  // namespace
 
 /// By the high bits of a product: buffers that begin at multiples of a large number differ in no low ones.
-BufferLines::Buffer& BufferLines::entry(const std::byte* start) {
+std::size_t BufferLines::place_of(const std::byte* start) {
   static_assert(std::tuple_size_v<decltype(buffers_)> == 256);
-  return buffers_[((reinterpret_cast<std::uintptr_t>(start) >> line_bits) * golden) >> 56];
+  return ((reinterpret_cast<std::uintptr_t>(start) >> line_bits) * golden) >> 56;
+}
+
+TargetLines BufferLines::lines_within(const std::byte* start, std::size_t bytes, std::size_t cache_bytes) const {
+  const Buffer& known = buffers_[place_of(start)];
+  const bool holds = known.start == start && known.bytes >= bytes && bytes <= cache_bytes && moved_ - known.at <= cache_bytes;
+  return holds ? known.lines : TargetLines::unknown;
 }
 
 void BufferLines::enter(const std::byte* start, std::size_t bytes, TargetLines lines) {
   moved_ += bytes;
-  entry(start) = {start, bytes, moved_, lines};
+  buffers_[place_of(start)] = {start, bytes, moved_, lines};
 }
 
 TargetLines BufferLines::overwrite(const std::byte* start, std::size_t bytes) {
-  const Buffer& known = entry(start);
-  const bool holds = known.start == start && known.bytes >= bytes && bytes <= cache_bytes_ && moved_ - known.at <= cache_bytes_;
-  const TargetLines found = holds ? known.lines : TargetLines::unknown;
+  const TargetLines found = lines_within(start, bytes, cache_bytes_);
   enter(start, bytes, TargetLines::own);
   return found;
+}
+
+bool BufferLines::are_nearly_own(const std::byte* start, std::size_t bytes) const {
+  return lines_within(start, bytes, 2 * cache_bytes_) == TargetLines::own;
 }
 
 void BufferLines::note_read_by_peer(const std::byte* start, std::size_t bytes) { enter(start, bytes, TargetLines::shared); }

@@ -30,6 +30,8 @@ class BufferLines {
 
   /// A message is about to come into these bytes: where their lines are now. From then on they are its receiver's own.
   TargetLines overwrite(const std::byte* start, std::size_t bytes);
+  /// Whether they would be its receiver's own if the cache were twice as large: part of them is, and the rest is not far.
+  [[nodiscard]] bool are_nearly_own(const std::byte* start, std::size_t bytes) const;
   /// A peer has copied out of them.
   void note_read_by_peer(const std::byte* start, std::size_t bytes);
 
@@ -41,7 +43,8 @@ class BufferLines {
     TargetLines lines = TargetLines::unknown;
   };
 
-  Buffer& entry(const std::byte* start);
+  [[nodiscard]] static std::size_t place_of(const std::byte* start);
+  [[nodiscard]] TargetLines lines_within(const std::byte* start, std::size_t bytes, std::size_t cache_bytes) const;
   void enter(const std::byte* start, std::size_t bytes, TargetLines lines);
 
   std::size_t cache_bytes_;

@@ -56,6 +56,7 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .receiver_waits = inside != 0 && !receive.released,
           .found_in_a_call = Engine::this_thread_is_inside(),
           .is_exchange = both_send && bytes < least_uneven * last_large_send,
+          .reads_fast = receive.nearly_own_lines && bytes < coop_own_bytes,
           .oversubscribed = oversubscribed};
 }
 

@@ -115,8 +115,9 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   using Way = Request::Way;
   if (receive->way == Way::undecided && begin_rdma(*receive)) return;
   end_expected_copies(*receive);
-  if ((receive->rts_flags & flag_block) != 0 && !receive->has_gaps())
-    receive->lines = buffer_lines.overwrite(receive->data, receive->limit);
+  const bool from_block = (receive->rts_flags & flag_block) != 0 && !receive->has_gaps();
+  receive->nearly_own_lines = from_block && buffer_lines.are_nearly_own(receive->data, receive->limit);
+  receive->lines = from_block ? buffer_lines.overwrite(receive->data, receive->limit) : TargetLines::unknown;
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
   const CopyChoice choice =

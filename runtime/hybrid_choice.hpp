@@ -14,7 +14,9 @@
 //                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
 //                                  by load, and was faster
 //   more processes than processors
-//     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II)
+//     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II). Not into
+//                                  a buffer that only a receiver that waits has used, and not long ago: it is faster than all
+//                                  of them, where the sender's lines are near (calibration.hpp)
 //     MPI_Recv, both sides wait, a very long message
 //                                  both: one that sends to many has a processor of the node more often than each of these
 //     somebody waits at the receiver
@@ -47,6 +49,7 @@ struct CopySituation {
   bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
+  bool reads_fast = false;       // into a buffer that only it has used, and not long ago, and as fast alone as with the sender
   bool oversubscribed = false;   // the processes of the node share processors
 };
 
@@ -56,8 +59,10 @@ namespace hybrid {
 /// computes. Where the sender waits, two halves are, also of messages one after the other. Windows of them one way, µs for each
 /// where the receiver reads and where both copy (AMD EPYC guest): 48 KB 10.2 and 5.6, 64 KB 8.5 and 6.1, 128 KB 14.3 and 9.2.
 inline constexpr std::size_t least_worth_waking = std::size_t{192} << 10;
-/// Four and eight ranks on two processors that gather, µs where the root reads and where the senders copy: 64 KB 20 and 22, 51
-/// and 61; 128 KB 33 and 32, 83 and 72; 256 KB 61 and 51, 266 and 159.
+/// Four and eight ranks on two processors that gather, µs where the root reads and where the senders copy. Processors near to
+/// each other, with 1 MB of cache each: 64 KB 17 and 27; 128 KB 33 and 38, 98 and 97; 256 KB 48 and 69, 147 and 261; 512 KB 105
+/// and 144, 323 and 321; 1 MB 200 and 218, 539 and 585; 4 MB, four ranks, 1061 and 840. Far from each other, four ranks: 128 KB
+/// 78 and 49, 512 KB 264 and 101.
 inline constexpr std::size_t least_copied_by_blocked_sender = std::size_t{128} << 10;
 /// Of messages that nobody waits for. Where it lies best was not measured since helper threads are woken more rarely.
 inline constexpr std::size_t least_copied_by_sender = std::size_t{1} << 20;
@@ -74,8 +79,8 @@ template <typename SenderWaits>
   using trace::Reason;
   const bool send_blocks = now.send == SendCall::blocking;
   if (now.oversubscribed) {
-    if (send_blocks && !now.receive_blocks && now.bytes >= hybrid::least_copied_by_blocked_sender)
-      return {Copier::sender, Reason::calls};
+    const bool one_of_many = send_blocks && !now.receive_blocks && now.bytes >= hybrid::least_copied_by_blocked_sender;
+    if (one_of_many && !(now.receiver_waits && now.reads_fast)) return {Copier::sender, Reason::calls};
     const bool shared = now.receive_blocks && now.receiver_waits && now.bytes >= hybrid::least_shared_in_turns;
     if (shared && sender_waits()) return {Copier::both, Reason::both_copy};
     if (now.receiver_waits) return {Copier::receiver, Reason::receiver_waits};

@@ -48,6 +48,17 @@ TEST_F(BufferLinesTest, are_unknown_when_more_has_gone_through_the_cache_since) 
   EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::unknown);
 }
 
+TEST_F(BufferLinesTest, are_nearly_own_as_long_as_twice_as_much_has_gone_through) {
+  EXPECT_FALSE(lines_.are_nearly_own(at(0), 64 * kb)) << "nothing has come";
+  lines_.overwrite(at(0), 64 * kb);
+  lines_.overwrite(at(cache), 2 * cache);
+  EXPECT_TRUE(lines_.are_nearly_own(at(0), 64 * kb));
+  lines_.overwrite(at(4 * cache), 4 * kb);
+  EXPECT_FALSE(lines_.are_nearly_own(at(0), 64 * kb));
+  lines_.note_read_by_peer(at(0), 64 * kb);
+  EXPECT_FALSE(lines_.are_nearly_own(at(0), 64 * kb)) << "a peer has them";
+}
+
 TEST_F(BufferLinesTest, are_unknown_of_what_is_longer_than_the_cache) {
   lines_.note_read_by_peer(at(0), 2 * cache);
   EXPECT_EQ(lines_.overwrite(at(0), 2 * cache), TargetLines::unknown);

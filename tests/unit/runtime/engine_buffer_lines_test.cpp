@@ -15,36 +15,38 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t bytes = 100'000;
+constexpr std::size_t bytes = 150'000;
 constexpr std::size_t coop_bytes = 64'000;
 constexpr std::size_t coop_own_bytes = 200'000;
 
 class EngineLines : public testing::Test {
  protected:
   struct Side {
-    Side(EngineLines& test, Rendezvous rendezvous, Peer self, Rank rank)
-        : engine(parts(test, rendezvous, self)),
+    Side(EngineLines& test, Rendezvous rendezvous, std::size_t processes, Peer self, Rank rank)
+        : engine(parts(test, rendezvous, processes, self)),
           context(engine.adopt(ContextId{1}, {Peer{0}, Peer{1}}, rank)),
           other(rank == zero ? one : zero) {}
 
-    static Engine::Parts parts(EngineLines& test, Rendezvous rendezvous, Peer self) {
+    static Engine::Parts parts(EngineLines& test, Rendezvous rendezvous, std::size_t processes, Peer self) {
       Config config;
       config.release = ReleaseMode::off;
       config.rendezvous = rendezvous;
       Engine::Parts made = one_of_two(self, test.network.transport(self), config, &test.arena);
       made.calibration.coop_bytes = coop_bytes;
       made.calibration.coop_own_bytes = coop_own_bytes;
+      made.processors = {.processes = processes, .processors = 2};
       return made;
     }
 
     Engine engine;
     Context* context;
     Rank other;
-    Memory buffer{32};
+    Memory buffer{40};
   };
 
   struct Sides {
-    Sides(EngineLines& test, Rendezvous rendezvous) : a(test, rendezvous, Peer{0}, zero), b(test, rendezvous, Peer{1}, one) {
+    explicit Sides(EngineLines& test, Rendezvous rendezvous, std::size_t processes = 2)
+        : a(test, rendezvous, processes, Peer{0}, zero), b(test, rendezvous, processes, Peer{1}, one) {
       for (Side* side : {&a, &b}) EXPECT_EQ(test.arena.migrate(side->buffer.range()), Ineligible::none);
     }
     Side a;
@@ -57,9 +59,19 @@ class EngineLines : public testing::Test {
       from.engine.send(*from.context, from.other, tag, from.buffer.start(), bytes, SendMode::standard, here);
       from.engine.drain();
     });
-    to.engine.receive(*to.context, to.other, tag, to.buffer.start(), bytes, here);
+    Request* receive =
+        to.engine.start_receive(*to.context, to.other, tag, {to.buffer.start(), bytes, Layout::contiguous(1)}, here);
+    to.engine.wait_all({&receive, 1}, here);
     to.engine.drain();
     sending.join();
+  }
+  /// Likewise; whether the sender copied it or a part of it. Both wait in calls meanwhile.
+  static bool sender_copied(Side& from, Side& to) {
+    const Engine::Pause from_in_a_call(from.engine);
+    const Engine::Pause to_in_a_call(to.engine);
+    const std::uint64_t written = to.engine.statistics().written;
+    move(from, to);
+    return to.engine.statistics().written != written;
   }
 
   LoopbackNetwork network{2};
@@ -81,18 +93,17 @@ TEST_F(EngineLines, are_the_receivers_until_its_buffer_is_sent_and_read_by_the_o
 
 TEST_F(EngineLines, that_are_the_receivers_own_let_it_copy_longer_messages_alone) {
   Sides sides(*this, Rendezvous::automatic);
-  const auto both_copied = [&](Side& from, Side& to) {
-    const Engine::Pause from_in_a_call(from.engine);
-    const Engine::Pause to_in_a_call(to.engine);
-    const std::uint64_t written = to.engine.statistics().written;
-    move(from, to);
-    return to.engine.statistics().written != written;
-  };
-  EXPECT_TRUE(both_copied(sides.a, sides.b)) << "nothing is known of the buffer";
-  EXPECT_FALSE(both_copied(sides.a, sides.b)) << "it is the receiver's own";
+  EXPECT_TRUE(sender_copied(sides.a, sides.b)) << "nothing is known of the buffer";
+  EXPECT_FALSE(sender_copied(sides.a, sides.b)) << "it is the receiver's own";
   const std::uint64_t before = sides.a.engine.statistics().bytes_copied;
   while (sides.a.engine.statistics().bytes_copied == before) move(sides.b, sides.a);  // a that comes late finds all of it written
-  EXPECT_TRUE(both_copied(sides.a, sides.b)) << "it was read by the sender";
+  EXPECT_TRUE(sender_copied(sides.a, sides.b)) << "it was read by the sender";
+}
+
+TEST_F(EngineLines, that_are_the_receivers_own_let_it_read_where_processors_are_shared) {
+  Sides sides(*this, Rendezvous::automatic, 3);
+  EXPECT_TRUE(sender_copied(sides.a, sides.b)) << "nothing is known of the buffer";
+  EXPECT_FALSE(sender_copied(sides.a, sides.b)) << "it is the receiver's own";
 }
 
 }  // namespace
