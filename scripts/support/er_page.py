@@ -110,7 +110,7 @@ def protection_table(costs):
 
 TEXT = """# Early release over a network
 
-Written by `scripts/reproduce-er --write`; {date}, {machine}. It builds what it needs, takes some minutes and wants an idle machine, since both hosts
+Written by `scripts/reproduce-er --write`; {date}, {machine}. It builds what it needs, takes a quarter of an hour and wants an idle machine, since both hosts
 and the network share its processors. One point again, with the others kept: `scripts/reproduce-er --only 'm3 --size 256' --keep --write`.
 
 The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all sides, on two hosts made of namespaces ([testing.md](testing.md)), one rank each,

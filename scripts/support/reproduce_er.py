@@ -1,6 +1,6 @@
 """Reproduces the figures of the early-release paper (Ke, Burtscher, Speight) over a test bed of two hosts at 1 Gbit/s.
 
-    scripts/reproduce-er                      builds, measures everything (some minutes), prints the table
+    scripts/reproduce-er                      builds, measures everything (a quarter of an hour), prints the table
     scripts/reproduce-er --write              and replaces docs/early-release.md, .csv and .svg
     scripts/reproduce-er --only m3 --keep     measures some points and keeps the others of an earlier run
 
@@ -23,7 +23,7 @@ from bed import Bed, NoBed  # noqa: E402
 
 RATE = "1gbit"
 HOSTS = 2
-ROUNDS = 5
+ROUNDS = 9
 JOB_SECONDS = 120
 COLUMNS = ("point", "side", "seconds", "computing", "check")
 TARGETS = ["interpose/libsluice.so", "tests/bench/guard_bench", PROGRAM, *(f"apps/{name}/{name}" for name in ("pes", "nbody", "m3"))]
