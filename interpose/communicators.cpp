@@ -10,6 +10,7 @@
 
 #include "interpose/entry.hpp"
 #include "interpose/handle_table.hpp"
+#include "runtime/fatal.hpp"
 
 namespace sluice {
 namespace detail {
@@ -94,6 +95,22 @@ int release_handle(int (*host_call)(MPI_Comm*), MPI_Comm* comm) {
   return host_call(comm);
 }
 
+constexpr const char* rendezvous_hint = "sluice_rndv";
+
+/// A hint that is not understood changes nothing, as MPI wants it; but who gives one wants to know.
+void take_hint(const Communicator& communicator, MPI_Info info) {
+  constexpr int most_bytes = 31;
+  std::array<char, most_bytes + 1> value{};
+  int found = 0;
+  if (host().Info_get(info, rendezvous_hint, most_bytes, value.data(), &found) != MPI_SUCCESS || found == 0) return;
+  if (const auto rendezvous = rendezvous_inside_a_node(value.data())) {
+    engine().choose_rendezvous(*communicator.context, *rendezvous);
+  } else {
+    report("hint %s=%s: expected %.*s", rendezvous_hint, value.data(), static_cast<int>(expected_inside_a_node.size()),
+           expected_inside_a_node.data());
+  }
+}
+
 }  // namespace
 
 Communicator* detail::find_communicator(MPI_Comm comm) { return communicators.find(comm); }
@@ -129,6 +146,13 @@ namespace {
 int Comm_free(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_free, comm); }
 int Comm_disconnect(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_disconnect, comm); }
 
+int Comm_set_info(CallSite, MPI_Comm comm, MPI_Info info) {
+  settle_before_host();
+  const int code = host().Comm_set_info(comm, info);
+  if (Communicator* communicator = adopted(comm); communicator && code == MPI_SUCCESS) take_hint(*communicator, info);
+  return code;
+}
+
 }  // namespace
 }  // namespace calls
 }  // namespace sluice
@@ -136,3 +160,4 @@ int Comm_disconnect(CallSite, MPI_Comm* comm) { return release_handle(host().Com
 #include "exports.hpp"
 EXPORT(Comm_free)
 EXPORT(Comm_disconnect)
+EXPORT(Comm_set_info)

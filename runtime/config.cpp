@@ -368,6 +368,12 @@ std::string bad_value(const ConfigVariable& variable, std::string_view value) {
 
 std::string name_of(Rendezvous rendezvous) { return show_choice(rendezvous, protocols); }
 
+std::optional<Rendezvous> rendezvous_inside_a_node(std::string_view name) {
+  Rendezvous rendezvous{};
+  if (!assign_choice(rendezvous, name, protocols) || rendezvous >= Rendezvous::coop_hca) return std::nullopt;
+  return rendezvous;
+}
+
 const std::vector<ConfigVariable>& config_variables() {
   static const std::vector<ConfigVariable> table = make_table();
   return table;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ inline constexpr std::size_t rendezvous_kinds = 12;
 }
 /// As in SLUICE_RNDV.
 [[nodiscard]] std::string name_of(Rendezvous rendezvous);
+/// Of the protocols inside a node; nothing for any other text. coop-hca needs what is set up at the start, so it is not one here.
+[[nodiscard]] std::optional<Rendezvous> rendezvous_inside_a_node(std::string_view name);
+inline constexpr std::string_view expected_inside_a_node = "auto, rput, rget, coop, coop-coll or coop-load";
 [[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
   return wanted > Rendezvous::coop_hca ? Rendezvous::automatic : wanted;
 }

@@ -119,6 +119,11 @@ void Engine::retire(Context* context) {
   if (context->operations == 0) state_->drop(context);
 }
 
+void Engine::choose_rendezvous(Context& context, Rendezvous rendezvous) {
+  const Lock lock(state_->mutex);
+  context.rendezvous = rendezvous;
+}
+
 const EngineStatistics& Engine::statistics() const { return state_->statistics; }
 
 std::vector<ReleasePolicy::Report> Engine::call_sites() const {

@@ -91,6 +91,8 @@ class Engine {
   Context* adopt(ContextId id, std::vector<Peer> group, Rank self);
   /// Pending operations finish undisturbed; no new ones may be started.
   void retire(Context* context);
+  /// Who copies large messages of this context inside a node, as their receivers here decide it from now on.
+  void choose_rendezvous(Context& context, Rendezvous rendezvous);
 
   // --- blocking calls -----------------------------------------------------------------------------------------------
   /// Returns when the buffer may be reused. `to` is a valid rank of the context.

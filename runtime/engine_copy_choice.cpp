@@ -21,8 +21,12 @@ SendCall call_of(std::uint8_t rts_flags) {
 
 }  // namespace
 
+Rendezvous Engine::State::wanted_inside_a_node(const Request& receive) const {
+  return receive.context->rendezvous.value_or(inside_a_node(config.rendezvous));
+}
+
 CopyChoice Engine::State::choose_copier(const Request& receive) const {
-  switch (inside_a_node(config.rendezvous)) {
+  switch (wanted_inside_a_node(receive)) {
     case Rendezvous::rput:
       return {Copier::sender, trace::Reason::asked_for};
     case Rendezvous::rget:
@@ -61,7 +65,7 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
 }
 
 void Engine::State::expect_copies(Request& receive, Copier copier) {
-  if (inside_a_node(config.rendezvous) != Rendezvous::coop_load) return;
+  if (wanted_inside_a_node(receive) != Rendezvous::coop_load) return;
   const auto bytes = static_cast<std::int64_t>(receive.stop - receive.offset);
   if (copier != Copier::receiver) receive.expected_of_peer = copier == Copier::both ? bytes / 2 : bytes;
   if (copier != Copier::sender) receive.expected_of_self = copier == Copier::both ? bytes / 2 : bytes;

@@ -205,6 +205,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
     std::uint32_t number = 0;
     bool unexpected = false;
   } untold_match;
+  [[nodiscard]] Rendezvous wanted_inside_a_node(const Request& receive) const;
   [[nodiscard]] CopyChoice choose_copier(const Request& receive) const;
   [[nodiscard]] CopySituation situation_of(const Request& receive) const;
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;

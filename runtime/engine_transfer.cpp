@@ -86,7 +86,8 @@ void Engine::State::note_choice(const Request& receive, trace::Protocol protocol
   if (!trace::on()) [[likely]]
     return;
   tell_match();
-  const bool asked = config.rendezvous != Rendezvous::automatic && name_of(config.rendezvous) == trace::name_of(protocol);
+  const Rendezvous wanted = receive.context->rendezvous.value_or(config.rendezvous);
+  const bool asked = wanted != Rendezvous::automatic && name_of(wanted) == trace::name_of(protocol);
   trace::chosen(receive, protocol, asked ? trace::Reason::asked_for : reason, at_ns);
 }
 

@@ -9,9 +9,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "runtime/config.hpp"
 #include "runtime/message.hpp"
 #include "runtime/request.hpp"
 #include "runtime/types.hpp"
@@ -76,6 +78,7 @@ class Context {
 
   std::size_t operations = 0;  // requests that refer to this context
   bool retired = false;
+  std::optional<Rendezvous> rendezvous;  // in place of what SLUICE_RNDV asks for inside a node
 
  private:
   using Posted = IntrusiveList<Request, &Request::match_link>;

@@ -28,15 +28,15 @@ class Broadcast : public Pattern {
     if (world_.rank == root) payload(trial).write(buffer_);
   }
 
-  void run() override {
+  void run(MPI_Comm comm) override {
     for (std::size_t index = 0; index < receives_.size(); ++index) {
       const std::span<std::byte> piece = segment(index);
-      MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, previous_, 0, MPI_COMM_WORLD, &receives_[index]);
+      MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, previous_, 0, comm, &receives_[index]);
     }
     for (std::size_t index = 0; index < receives_.size(); ++index) {
       const std::span<std::byte> piece = segment(index);
       MPI_Wait(&receives_[index], MPI_STATUS_IGNORE);
-      MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, next_, 0, MPI_COMM_WORLD, sends_.add());
+      MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, next_, 0, comm, sends_.add());
     }
     if (world_.rank != root) apps::touch(buffer_);
     sends_.wait();

@@ -22,15 +22,15 @@ class Gather : public Pattern {
     if (world_.rank != root) apps::Payload(world_.rank, root, trial).write(buffer_);
   }
 
-  void run() override {
+  void run(MPI_Comm comm) override {
     const auto count = static_cast<int>(bytes_);
     if (world_.rank != root) {
-      MPI_Send(buffer_.data(), count, MPI_BYTE, root, 0, MPI_COMM_WORLD);
+      MPI_Send(buffer_.data(), count, MPI_BYTE, root, 0, comm);
       return;
     }
     for (int source = root + 1; source < world_.ranks; ++source) {
       std::byte* place = buffer_.data() + bytes_ * static_cast<std::size_t>(source);
-      MPI_Irecv(place, count, MPI_BYTE, source, 0, MPI_COMM_WORLD, receives_.add());
+      MPI_Irecv(place, count, MPI_BYTE, source, 0, comm, receives_.add());
     }
     receives_.wait();
     apps::touch(std::span(buffer_).subspan(bytes_));

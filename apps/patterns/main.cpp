@@ -18,14 +18,14 @@ std::unique_ptr<Pattern> make_pattern(const Options& options, apps::World world,
   return patterns::broadcast(world, bytes, options.segment);
 }
 
-double measure(const Options& options, apps::World world, std::size_t bytes) {
+void measure(const Options& options, apps::World world, std::size_t bytes) {
   const std::unique_ptr<Pattern> pattern = make_pattern(options, world, bytes);
   const apps::Operation operation{
       .prepare = [&](int trial) { pattern->prepare(trial); },
-      .run = [&] { pattern->run(); },
+      .run = [&](MPI_Comm comm) { pattern->run(comm); },
       .correct = [&](int trial) { return pattern->correct(trial); },
   };
-  return apps::median_of_slowest(apps::try_often(operation, options.trials, options.pattern));
+  apps::try_often(operation, options.trials, options.pattern, bytes);
 }
 
 }  // namespace
@@ -35,10 +35,7 @@ int main(int argc, char** argv) {
   const apps::World world = apps::world();
   const Options options = patterns::parse_options(argc, argv, world);
   if (world.rank == 0) std::printf("%s: %d ranks, %d trials\n", options.pattern.c_str(), world.ranks, options.trials.trials);
-  for (const std::size_t bytes : options.sizes) {
-    const double microseconds = measure(options, world, bytes);
-    if (world.rank == 0) std::printf("%zu bytes %.2f us\n", bytes, microseconds);
-  }
+  for (const std::size_t bytes : options.sizes) measure(options, world, bytes);
   MPI_Finalize();
   return EXIT_SUCCESS;
 }

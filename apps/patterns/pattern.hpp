@@ -2,6 +2,8 @@
 // them inside of their collectives. Rank 0 is the root. What a rank has for itself is not copied.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstddef>
 #include <memory>
 
@@ -21,7 +23,7 @@ class Pattern {
   /// Writes what this rank contributes to this trial.
   virtual void prepare(int trial) = 0;
   /// Ends when every page of what this rank received has been looked at.
-  virtual void run() = 0;
+  virtual void run(MPI_Comm comm) = 0;
   /// Whether all bits received are right.
   [[nodiscard]] virtual bool correct(int trial) const = 0;
 };

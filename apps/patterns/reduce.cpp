@@ -33,9 +33,9 @@ class Reduce : public Pattern {
     for (std::size_t place = 0; place < mine_.size(); ++place) mine_[place] = (world_.rank + 1) * term(place, trial);
   }
 
-  void run() override {
-    scatter_and_add();
-    gather_sums();
+  void run(MPI_Comm comm) override {
+    scatter_and_add(comm);
+    gather_sums(comm);
   }
 
   [[nodiscard]] bool correct(int trial) const override {
@@ -50,32 +50,32 @@ class Reduce : public Pattern {
   [[nodiscard]] apps::Part part(int rank) const { return apps::part_of(mine_.size(), rank, world_.ranks); }
 
   /// To every rank its part, without blocking; what comes is added in turn.
-  void scatter_and_add() {
+  void scatter_and_add(MPI_Comm comm) {
     for (int step = 1; step < world_.ranks; ++step) {
       const int target = (world_.rank + step) % world_.ranks;
       const apps::Part theirs = part(target);
-      MPI_Isend(mine_.data() + theirs.first, static_cast<int>(theirs.count), MPI_DOUBLE, target, scattering, MPI_COMM_WORLD,
+      MPI_Isend(mine_.data() + theirs.first, static_cast<int>(theirs.count), MPI_DOUBLE, target, scattering, comm,
                 requests_.add());
     }
     const apps::Part own = part(world_.rank);
     std::copy_n(mine_.data() + own.first, own.count, sums_.data() + own.first);
     for (int step = 1; step < world_.ranks; ++step) {
       const int source = (world_.rank - step + world_.ranks) % world_.ranks;
-      MPI_Recv(incoming_.data(), static_cast<int>(own.count), MPI_DOUBLE, source, scattering, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(incoming_.data(), static_cast<int>(own.count), MPI_DOUBLE, source, scattering, comm, MPI_STATUS_IGNORE);
       for (std::size_t index = 0; index < own.count; ++index) sums_[own.first + index] += incoming_[index];
     }
     requests_.wait();
   }
 
-  void gather_sums() {
+  void gather_sums(MPI_Comm comm) {
     if (world_.rank != root) {
       const apps::Part own = part(world_.rank);
-      MPI_Send(sums_.data() + own.first, static_cast<int>(own.count), MPI_DOUBLE, root, gathering, MPI_COMM_WORLD);
+      MPI_Send(sums_.data() + own.first, static_cast<int>(own.count), MPI_DOUBLE, root, gathering, comm);
       return;
     }
     for (int source = root + 1; source < world_.ranks; ++source) {
       const apps::Part theirs = part(source);
-      MPI_Irecv(sums_.data() + theirs.first, static_cast<int>(theirs.count), MPI_DOUBLE, source, gathering, MPI_COMM_WORLD,
+      MPI_Irecv(sums_.data() + theirs.first, static_cast<int>(theirs.count), MPI_DOUBLE, source, gathering, comm,
                 requests_.add());
     }
     requests_.wait();

@@ -24,15 +24,15 @@ class Scatter : public Pattern {
     }
   }
 
-  void run() override {
+  void run(MPI_Comm comm) override {
     const auto count = static_cast<int>(bytes_);
     if (world_.rank != root) {
-      MPI_Recv(buffer_.data(), count, MPI_BYTE, root, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(buffer_.data(), count, MPI_BYTE, root, 0, comm, MPI_STATUS_IGNORE);
       apps::touch(buffer_);
       return;
     }
     for (int target = root + 1; target < world_.ranks; ++target) {
-      MPI_Isend(part(target).data(), count, MPI_BYTE, target, 0, MPI_COMM_WORLD, sends_.add());
+      MPI_Isend(part(target).data(), count, MPI_BYTE, target, 0, comm, sends_.add());
     }
     sends_.wait();
   }

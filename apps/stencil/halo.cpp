@@ -44,14 +44,14 @@ void Halo::pack(const Block& block) {
   for (Side& side : sides_) block.pack(side.face, side.outgoing);
 }
 
-void Halo::exchange() {
+void Halo::exchange(MPI_Comm comm) {
   for (Side& side : sides_) {
     MPI_Irecv(side.incoming.data(), static_cast<int>(side.incoming.size()), MPI_DOUBLE, side.neighbour,
-              tag_of(opposite(side.face)), MPI_COMM_WORLD, requests_.add());
+              tag_of(opposite(side.face)), comm, requests_.add());
   }
   for (Side& side : sides_) {
-    MPI_Isend(side.outgoing.data(), static_cast<int>(side.outgoing.size()), MPI_DOUBLE, side.neighbour, tag_of(side.face),
-              MPI_COMM_WORLD, requests_.add());
+    MPI_Isend(side.outgoing.data(), static_cast<int>(side.outgoing.size()), MPI_DOUBLE, side.neighbour, tag_of(side.face), comm,
+              requests_.add());
   }
   requests_.wait();
   for (const Side& side : sides_) apps::touch(std::as_bytes(std::span(side.incoming)));

@@ -32,7 +32,7 @@ class Halo {
 
   void pack(const Block& block);
   /// Ends when every page of what came has been looked at.
-  void exchange();
+  void exchange(MPI_Comm comm);
   /// Ghost cells that no neighbour has are not touched.
   void unpack(Block& block) const;
 

@@ -33,6 +33,13 @@ void OptionTable::number(const char* name, int& target, const char* help) {
   options_.push_back({name, "a number", help, [&target](std::string_view text) { return read_number(text, target); }});
 }
 
+void OptionTable::text(const char* name, std::string& target, const char* help) {
+  options_.push_back({name, "a text", help, [&target](std::string_view text) {
+                        target = text;
+                        return !text.empty();
+                      }});
+}
+
 void OptionTable::flag(const char* name, bool& target, const char* help) {
   options_.push_back({name, "", help, [&target](std::string_view) { return target = true; }});
 }

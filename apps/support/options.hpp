@@ -25,6 +25,7 @@ class OptionTable {
   /// The targets must live until `parse` returns.
   void number(const char* name, std::size_t& target, const char* help);
   void number(const char* name, int& target, const char* help);
+  void text(const char* name, std::string& target, const char* help);
   void flag(const char* name, bool& target, const char* help);
   /// One of these words.
   void word(const char* name, std::string& target, std::vector<std::string> words, const char* help);

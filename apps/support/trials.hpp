@@ -1,6 +1,11 @@
 // Operations that all ranks take part in, tried again and again. A trial begins when every rank is there, so that none is still
 // busy with the results of the one before, and takes as long as its slowest rank.
+//
+// With --alternate the sides take turns of a few trials each, in one job, so that what is compared was measured within
+// milliseconds. The first trials of a turn are not counted: they find the buffers' lines where the side before left them.
 #pragma once
+
+#include <mpi.h>
 
 #include <functional>
 #include <string>
@@ -12,8 +17,9 @@
 namespace apps {
 
 struct TrialOptions {
-  int trials = 50;   // --trials
-  int warm_up = 10;  // --warm-up: trials before these, not counted
+  int trials = 50;        // --trials: counted, of each side
+  int warm_up = 10;       // --warm-up: trials before these, not counted
+  std::string alternate;  // --alternate: protocols
 };
 
 void add_trial_options(OptionTable& table, TrialOptions& options);
@@ -21,16 +27,14 @@ void add_trial_options(OptionTable& table, TrialOptions& options);
 void check_trial_options(const OptionTable& table, const TrialOptions& options);
 
 struct Operation {
-  std::function<void(int)> prepare;  // writes what is sent in this trial
-  std::function<void()> run;         // what is timed; it includes a look at whatever is received
-  std::function<bool(int)> correct;  // whether every bit of it is as it must be
+  std::function<void(int)> prepare;   // writes what is sent in this trial
+  std::function<void(MPI_Comm)> run;  // what is timed; it includes a look at whatever is received
+  std::function<bool(int)> correct;   // whether every bit of it is as it must be
 };
 
-/// Seconds of each counted trial on this rank. Ends the job, naming `what`, when a result is wrong. Collective.
-std::vector<double> try_often(const Operation& operation, const TrialOptions& options, const std::string& what);
-
-/// Of each trial the slowest rank, of these the median, in microseconds; known on rank 0. Collective.
-double median_of_slowest(const std::vector<double>& seconds);
+/// Prints the median of the slowest ranks' times, in microseconds, as "BYTES bytes TIME us"; with --alternate that of each turn,
+/// as "BYTES bytes PROTOCOL TIME us". Ends the job, naming `what`, when a result is wrong. Collective.
+void try_often(const Operation& operation, const TrialOptions& options, const std::string& what, std::size_t bytes);
 
 /// Ends the job.
 [[noreturn]] void wrong_result(const std::string& what, int trial);

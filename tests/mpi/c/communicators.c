@@ -44,6 +44,25 @@ static void dup_with_info(void) {
   MPI_Comm_free(&comm);
 }
 
+/// Each communicator moves its messages in the way that it asks for, beside others.
+static void hinted(void) {
+  static const char* const protocols[] = {"rput", "rget", "coop", "coop-coll", "coop-load", "auto"};
+  enum { asked = sizeof protocols / sizeof *protocols };
+  MPI_Comm comms[asked];
+  for (int i = 0; i < asked; i++) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "sluice_rndv", protocols[i]);
+    MPI_Comm_dup(WORLD, &comms[i]);
+    EXPECT_EQ(MPI_Comm_set_info(comms[i], info), MPI_SUCCESS);
+    MPI_Info_free(&info);
+  }
+  for (int round = 0; round < 8; round++) {
+    for (int i = 0; i < asked; i++) ring_in(comms[i]);
+  }
+  for (int i = 0; i < asked; i++) MPI_Comm_free(&comms[i]);
+}
+
 static void idup_then_use(void) {
   MPI_Comm comm;
   MPI_Request request;
@@ -257,6 +276,7 @@ static void tags_up_to_the_upper_bound(void) {
 
 static const Case cases[] = {CASE(dup_of_world, 1),
                              CASE(dup_with_info, 1),
+                             CASE(hinted, 1),
                              CASE(idup_then_use, 1),
                              CASE(idup_beside_messages, 1),
                              CASE(split_by_parity_in_reverse, 1),

@@ -121,6 +121,14 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
   }
 }
 
+TEST(config, protocols_inside_a_node_have_their_names) {
+  EXPECT_EQ(rendezvous_inside_a_node("coop-load"), Rendezvous::coop_load);
+  EXPECT_EQ(rendezvous_inside_a_node("auto"), Rendezvous::automatic);
+  EXPECT_EQ(rendezvous_inside_a_node("coop-hca"), std::nullopt);
+  EXPECT_EQ(rendezvous_inside_a_node("put"), std::nullopt);
+  EXPECT_EQ(rendezvous_inside_a_node("sideways"), std::nullopt);
+}
+
 TEST(config, bad_value_names_variable_value_and_what_is_expected) {
   const ParsedConfig parsed = parse({"SLUICE_RELEASE=sometimes"});
 
