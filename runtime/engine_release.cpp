@@ -82,7 +82,7 @@ bool Engine::State::may_release_send(const Request& send, std::uint64_t waited_n
   return arena->is_live(range) || no(Fallback::not_eligible);
 }
 
-bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns) {
+bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages) {
   const auto no = [&](Fallback reason) { return refuse_release(receive, reason, waited_ns); };
   if (receive.is_send()) return may_release_send(receive, waited_ns);
   if (receive.bytes < smallest_release) return false;
@@ -97,7 +97,7 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     const std::size_t missing = receive.way == Request::Way::write ? missing_bytes(receive) : receive.stop - receive.offset;
     const std::uint64_t rest_ns = missing * 1000 / (streamed ? stream_bytes_per_us : copy_bytes_per_us);
     if (rest_ns < 2 * policy.cost_ns(pages)) return no(Fallback::not_worth);
-    if (streamed) return can_be_block(receive, waited_ns);
+    if (streamed) return can_be_block(receive, waited_ns, migrated_pages);
   } else {
     if (receive.rank == any_source || receive.tag == any_tag) return no(Fallback::wildcard_unmatched);
     if (config.release == ReleaseMode::matched) return no(Fallback::mode_matched_only);
@@ -106,16 +106,18 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns)
     const Peer sender = receive.context->peer(receive.rank);
     if (!transport->can_write(sender) && !transport->streams_directly(sender) && !transport->rdma(sender))
       return no(Fallback::other_copy);
-    return can_be_block(receive, waited_ns);
+    return can_be_block(receive, waited_ns, migrated_pages);
   }
   return true;
 }
 
-/// The receive's memory is an alias block, or has been waited for long enough to become one now.
-bool Engine::State::can_be_block(const Request& receive, std::uint64_t waited_ns) {
+/// The receive's memory is an alias block, or has been waited for long enough to become one now, after `migrated_pages` for the
+/// same call.
+bool Engine::State::can_be_block(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages) {
   const ByteRange range = receive.matched ? ByteRange::of(receive.data, receive.limit) : receive.range();
   if (arena->is_live(range)) return true;
-  const bool is_early = waited_ns < PageRange::covering(range).size() * migration_ns_per_page;
+  migrated_pages += PageRange::covering(range).size();
+  const bool is_early = waited_ns < migrated_pages * migration_ns_per_page;
   if (is_early) return refuse_release(receive, Fallback::not_worth, waited_ns);
   held_signals::hold();
   return migrate(range) || refuse_release(receive, Fallback::not_eligible, waited_ns);
@@ -170,8 +172,18 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
   for (Request* request : requests) {
     if (pending(request) && !request->is_send()) look_at_sentinels(*request);
   }
+  // As long as all of it costs: one of many receives is there a moment later, and so are all of them not much later than that.
+  std::uint64_t cost_ns = 0;
   for (const Request* request : requests) {
-    if (pending(request) && !may_release(*request, waited_ns)) return false;
+    if (pending(request)) cost_ns += policy.cost_ns(PageRange::covering(request->range()).size());
+  }
+  if (waited_ns < cost_ns) {
+    refuse_release(requests, Fallback::not_worth, waited_ns);
+    return false;
+  }
+  std::size_t migrated_pages = 0;
+  for (const Request* request : requests) {
+    if (pending(request) && !may_release(*request, waited_ns, migrated_pages)) return false;
   }
   if (!guard->handler_installed()) {
     refuse_release(requests, Fallback::foreign_handler, waited_ns);
@@ -184,6 +196,7 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     lock.lock();
   }
   ReleasingCall* call = nullptr;
+  const std::uint64_t started = now_ns();
   for (Request* request : requests) {
     if (!pending(request)) continue;
     if (!(request->is_send() ? release_send(request) : release(request))) {
@@ -193,6 +206,13 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     ++call->open;
     request->released_by = call;
   }
+  if (!call) return true;
+  // The application goes on from now on, also where the first of many was protected long ago.
+  const std::uint64_t closed = now_ns();
+  for (Request* request : requests) {
+    if (request && request->released_by == call) request->released_at = closed;
+  }
+  policy.closed(*call, closed - started, cost_ns);
   return true;
 }
 

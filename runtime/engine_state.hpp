@@ -272,8 +272,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data
   /// of an old buffer would arrive in what lies there now (rule 12).
   bool migrate(ByteRange range);
-  [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns);
-  [[nodiscard]] bool can_be_block(const Request& receive, std::uint64_t waited_ns);
+  [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
+  [[nodiscard]] bool can_be_block(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
   [[nodiscard]] bool may_release_send(const Request& send, std::uint64_t waited_ns);
   bool release(Request* receive);
   bool release_send(Request* send);

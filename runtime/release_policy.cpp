@@ -45,7 +45,7 @@ ReleasePolicy::Cost ReleasePolicy::measure_cost() {
 }
 
 std::uint64_t ReleasePolicy::cost_ns(std::size_t pages) const {
-  return static_cast<std::uint64_t>(cost_.base_ns + cost_.page_ns * static_cast<double>(pages));
+  return static_cast<std::uint64_t>(slowness_ * (cost_.base_ns + cost_.page_ns * static_cast<double>(pages)));
 }
 
 ReleasePolicy::Entry& ReleasePolicy::entry(CallSite site) {
@@ -72,6 +72,14 @@ ReleasingCall& ReleasePolicy::begin(CallSite site) {
   return call;
 }
 
+/// A thread that loses its processor meanwhile must not make a release look expensive for good: up by a quarter at most.
+void ReleasePolicy::closed(ReleasingCall& call, std::uint64_t closing_ns, std::uint64_t expected_ns) {
+  call.closing_ns = closing_ns;
+  const double now =
+      slowness_ * 2 * static_cast<double>(closing_ns) / static_cast<double>(std::max<std::uint64_t>(expected_ns, 1));
+  slowness_ += (std::clamp(now, 1.0, 2 * slowness_) - slowness_) / 4;
+}
+
 void ReleasePolicy::end(ReleasingCall& call, std::uint64_t hidden_ns, std::uint64_t price_ns) {
   call.hidden_ns = std::max(call.hidden_ns, hidden_ns);
   call.price_ns += price_ns;
@@ -86,8 +94,9 @@ void ReleasePolicy::learn(const ReleasingCall& call) {
   Entry& found = entry(call.site);
   ++found.calls;
   found.hidden_ns += call.hidden_ns;
-  if (call.hidden_ns > call.price_ns) {
-    const std::uint64_t worth = call.hidden_ns / std::max<std::uint64_t>(call.price_ns, 1);
+  const std::uint64_t price_ns = std::max(call.price_ns, 2 * call.closing_ns);
+  if (call.hidden_ns > price_ns) {
+    const std::uint64_t worth = call.hidden_ns / std::max<std::uint64_t>(price_ns, 1);
     found.losses -= static_cast<std::uint32_t>(std::min<std::uint64_t>(found.losses, worth));
     found.next_rest = std::max(found.next_rest / 2, first_rest);
     return;

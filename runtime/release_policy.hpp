@@ -18,9 +18,10 @@ namespace sluice {
 /// A call that has released something, until all of that is over. What it hid counts once, however many releases hid it.
 struct ReleasingCall {
   CallSite site;
-  std::size_t open = 0;         // releases that are not over
-  std::uint64_t hidden_ns = 0;  // by the one that hid most
-  std::uint64_t price_ns = 0;   // of all together
+  std::size_t open = 0;          // releases that are not over
+  std::uint64_t hidden_ns = 0;   // by the one that hid most
+  std::uint64_t price_ns = 0;    // of all together
+  std::uint64_t closing_ns = 0;  // what protecting all of them took
 };
 
 class ReleasePolicy {
@@ -36,12 +37,16 @@ class ReleasePolicy {
   /// What userfaultfd costs where mprotect costs that much: 3 to 4 times as much (docs/guard-figures.md).
   static Cost with_userfaultfd(Cost cost) { return {userfaultfd_factor * cost.base_ns, userfaultfd_factor * cost.page_ns}; }
   void set_cost(Cost cost) { cost_ = cost; }
+  /// As measured, or as much more as protecting took of late: where another thread of the process runs on another processor,
+  /// that one must be told, which in some virtual machines takes 20 times as long as all the rest.
   [[nodiscard]] std::uint64_t cost_ns(std::size_t pages) const;
 
   /// Asked once a call that would release; counts the rest down.
   bool allows(CallSite site);
   /// Of a call at that site, which counts its releases in `open`. Stays where it is until `end` was told of each of them.
   ReleasingCall& begin(CallSite site);
+  /// All releases of the call are made; it took so long what by cost_ns is half of `expected_ns`.
+  void closed(ReleasingCall& call, std::uint64_t closing_ns, std::uint64_t expected_ns);
   /// `hidden_ns`: for how long the application went on, from release until the first touch, or completion if that came first.
   /// `price_ns`: what the release cost.
   void end(ReleasingCall& call, std::uint64_t hidden_ns, std::uint64_t price_ns);
@@ -76,6 +81,7 @@ class ReleasePolicy {
   void learn(const ReleasingCall& call);
 
   Cost cost_;
+  double slowness_ = 1;  // so many times as long as measured at the start does it take
   std::array<Entry, 512> entries_{};
   std::deque<ReleasingCall> calls_;  // never moved, used again
   std::vector<ReleasingCall*> free_calls_;

@@ -50,6 +50,37 @@ TEST(ReleasePolicy, tries_a_resting_site_again_and_rests_it_longer_each_time) {
   EXPECT_EQ(second, 2 * first);
 }
 
+/// A call that releases one receive that hides `hidden_ns`, and takes `closing_ns` for protecting it.
+void release_slowly(ReleasePolicy& policy, std::uint64_t hidden_ns, std::uint64_t closing_ns) {
+  ReleasingCall& call = policy.begin(site);
+  call.open = 1;
+  policy.closed(call, closing_ns, policy.cost_ns(1));
+  policy.end(call, hidden_ns, price);
+}
+
+TEST(ReleasePolicy, charges_what_protecting_really_took) {
+  ReleasePolicy policy;
+  for (int i = 0; i < 3; ++i) release_slowly(policy, 10 * price, 6 * price);
+  EXPECT_FALSE(policy.allows(site));
+}
+
+TEST(ReleasePolicy, expects_a_release_to_cost_what_the_last_ones_did) {
+  ReleasePolicy policy;
+  const std::uint64_t measured = policy.cost_ns(16);
+  for (int i = 0; i < 40; ++i) release_slowly(policy, 1'000'000, 5 * policy.cost_ns(1));
+  const std::uint64_t slow = policy.cost_ns(16);
+  for (int i = 0; i < 40; ++i) release_slowly(policy, 1'000'000, 100);
+  EXPECT_GT(slow, 2 * measured);
+  EXPECT_LT(policy.cost_ns(16), measured + measured / 100);
+}
+
+TEST(ReleasePolicy, is_not_put_off_by_one_thread_that_lost_its_processor) {
+  ReleasePolicy policy;
+  const std::uint64_t measured = policy.cost_ns(16);
+  release_slowly(policy, 1'000'000, 50'000'000);
+  EXPECT_LE(policy.cost_ns(16), measured + measured / 4);
+}
+
 TEST(ReleasePolicy, forgives_losses_that_releases_made_up_for) {
   ReleasePolicy policy;
   lose(policy, site, 2);
