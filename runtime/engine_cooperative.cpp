@@ -15,6 +15,11 @@
 // A sender that computes may be asked to take part only if it comes into a call (flag_if_idle): its `cts` wakes nobody, and the
 // receiver, which stays in its call until all is copied, leaves it what it has not claimed by then.
 //
+// Of several messages of one pair the sender writes the first one first, and the receiver reads the last one first, as if they
+// were one long message: where the same buffers are used again, each of their lines is written by the same side again. (A line
+// that a side writes after the other has waits until it is gone from that one's cache.) Messages of several peers take turns, a
+// chunk each. 16 messages of 256 KB one after the other, processors far from each other: 290 µs in turns, 195 so.
+//
 // Failures. The sender cannot write: it answers refuse(offset), the receiver closes the claims and fetches what lies between
 // there and its own chunks another way. The receiver cannot read: it stops claiming, waits for the sender to be done with all
 // others, and asks for the hole as a stream; its FIN is kept back until then.
@@ -63,7 +68,7 @@ void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool takes
   receive.shared.own_part_done = !takes_part || receive.shared.chunks == 1;
   if (receive.shared.own_part_done) return;
   receive.shared.offloads = may_offload(receive);
-  helping.push_back(&receive);
+  put_first_of_peer(helping, receive);
 }
 
 void Engine::State::join_chunks(Request& send, const ClearToSend& clear) {
@@ -145,7 +150,7 @@ bool Engine::State::run_help(Lock& lock) {
   if (shared.has_hole() || shared.peer_done || view.front + view.back >= shared.chunks) {
     own_part_read(receive, view.front + view.back >= shared.chunks ? view.front : shared.chunks);
   } else {
-    helping.push_back(receive);
+    put_first_of_peer(helping, *receive);
   }
   return true;
 }

@@ -117,6 +117,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// The next bytes of a stream, at most `most`; how many have left.
   std::size_t push_directly(const Request& send, std::size_t most);
   std::size_t push_copied(const Request& send, std::size_t most);
+  using WorkList = IntrusiveList<Request, &Request::work_link>;
+  static void put_first_of_peer(WorkList& list, Request& request);
   bool run_copy(Lock& lock);
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);
@@ -353,13 +355,13 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Context* last_context = nullptr;
 
   std::vector<std::deque<Queued>> outgoing;  // by peer
-  IntrusiveList<Request, &Request::work_link> copies;
-  IntrusiveList<Request, &Request::work_link> helping;  // receives that take part in the sender's copy
-  IntrusiveList<Request, &Request::work_link> streams;
+  WorkList copies;
+  WorkList helping;  // receives that take part in the sender's copy
+  WorkList streams;
   bool streams_wait = false;                                    // none of them has room; on_room follows
-  IntrusiveList<Request, &Request::work_link> posting;          // transfers that want room in their adapter's queue
+  WorkList posting;                                             // transfers that want room in their adapter's queue
   bool posting_waits = false;                                   // none of them has room; on_room follows
-  IntrusiveList<Request, &Request::work_link> polled;           // receives whose last byte is looked at
+  WorkList polled;                                              // receives whose last byte is looked at
   std::vector<PeerMatching> matching;                           // by peer
   std::vector<Peer> waiting_lines;                              // peers to whom sends wait in line
   IntrusiveList<Request, &Request::announce_link> announced;    // receives, in order of announcement

@@ -247,6 +247,16 @@ bool Engine::State::push_streams() {
   return moved;
 }
 
+/// Before the others of its peer, and behind those of other peers that are before them.
+void Engine::State::put_first_of_peer(WorkList& list, Request& request) {
+  constexpr int most_looked_at = 16;
+  int looked_at = 0;
+  for (Request* other = list.first(); other && looked_at < most_looked_at; other = WorkList::next(other), ++looked_at) {
+    if (other->peer == request.peer) return list.insert_before(other, &request);
+  }
+  list.push_back(&request);
+}
+
 bool Engine::State::run_copy(Lock& lock) {
   Request* request = copies.pop_front();
   if (!request) return false;
@@ -277,7 +287,7 @@ void Engine::State::write_chunk(Lock& lock, Request* send) {
   } else if (all_claimed(*send)) {
     own_part_written(send);
   } else {
-    copies.push_back(send);
+    put_first_of_peer(copies, *send);
     note_progress(*send);
   }
 }

@@ -25,6 +25,14 @@ class IntrusiveList {
     last_ = element;
   }
 
+  /// `place` is on this list.
+  void insert_before(T* place, T* element) {
+    ListLink<T>& next = place->*link;
+    (element->*link) = {next.previous, place, true};
+    (next.previous ? (next.previous->*link).next : first_) = element;
+    next.previous = element;
+  }
+
   void remove(T* element) {
     ListLink<T>& own = element->*link;
     (own.previous ? (own.previous->*link).next : first_) = own.next;
