@@ -249,6 +249,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool take_messages();
   /// ... and does one piece of whatever work is there; true when something moved.
   bool progress(Lock& lock);
+  void note_awaited(std::span<Request* const> requests);
   void wait_all(Lock& lock, std::span<Request* const> requests, CallSite site);
   void idle_call(Lock& lock);  // a test or probe that found nothing
   void enter();
@@ -402,6 +403,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t sleepers = 0;  // of those, asleep
+  bool awaits_many = false;  // receives, the last call that waited for some
   Attention attention = Attention::none;
   bool host_call = false;   // the application may be blocked in a call of the host's
   std::uint64_t epoch = 0;  // completions so far

@@ -196,9 +196,17 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
   set_attention(Attention::none);
 }
 
+/// Many receives: their messages come as fast as they can be copied. One: the next one is asked for when it is there.
+void Engine::State::note_awaited(std::span<Request* const> requests) {
+  const auto receives =
+      std::count_if(requests.begin(), requests.end(), [](const Request* request) { return request && !request->is_send(); });
+  if (receives != 0) awaits_many = receives > 1;
+}
+
 void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, CallSite site) {
   const auto open = [](const Request* request) { return request && !request->may_return(); };
   trace::Wait traced(requests);
+  note_awaited(requests);
   Waiter waiter(*this, Waiter::Who::application);
   std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
   std::size_t first_open = 0;
@@ -344,6 +352,7 @@ void Engine::wait_any(std::span<Request* const> requests) {
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
   const trace::Wait traced(requests);
+  state_->note_awaited(requests);
   const auto complete = [](const Request* request) { return request && request->complete.load(std::memory_order_relaxed); };
   while (std::none_of(requests.begin(), requests.end(), complete)) {
     if (!state_->progress(lock)) waiter.step(lock);

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/buffer_lines.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/runtime/patterned_memory.hpp"
@@ -15,12 +16,16 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t bytes = 150'000;
+constexpr std::size_t bytes = 400'000;
 constexpr std::size_t coop_bytes = 64'000;
-constexpr std::size_t coop_own_bytes = 200'000;
+constexpr std::size_t coop_own_bytes = 450'000;
 
 class EngineLines : public testing::Test {
  protected:
+  void SetUp() override {
+    if (own_cache_bytes() < bytes) GTEST_SKIP() << "a processor of this machine keeps " << own_cache_bytes() << " bytes";
+  }
+
   struct Side {
     Side(EngineLines& test, Rendezvous rendezvous, std::size_t processes, Peer self, Rank rank)
         : engine(parts(test, rendezvous, processes, self)),
@@ -41,7 +46,7 @@ class EngineLines : public testing::Test {
     Engine engine;
     Context* context;
     Rank other;
-    Memory buffer{40};
+    Memory buffer{100};
   };
 
   struct Sides {
