@@ -13,7 +13,7 @@ from modes import COPY_PROTOCOLS  # noqa: E402
 
 KB = 1024
 SIZES = (64 * KB, 256 * KB, 1024 * KB, 4096 * KB)
-TRIALS = ("--trials", "60", "--warm-up", "10")
+TRIALS = ("--trials", "100", "--warm-up", "10")
 
 
 def size_text(count):
@@ -50,10 +50,13 @@ class Pattern:
     jobs: tuple  # program and arguments; each prints the times of one size or several
     paper: str  # what it says, and where
     compared: tuple  # for that: pairs of sides, how much faster the first is
+    alternates: bool = False  # the protocols take turns in one job, a few trials each
 
-    def command(self, builddir, job):
+    def command(self, builddir, job, sides=()):
+        """`sides`: those that take turns."""
         program, *arguments = job
-        return [builddir / "apps" / program, *arguments]
+        turns = ("--alternate", ",".join(side.name for side in sides)) if sides else ()
+        return [builddir / "apps" / program, *arguments, *turns]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +75,14 @@ def times_in(output):
     for number, unit, value, measure in re.findall(r"^\w+/(\d+)([KM]) (\S+) (us|MB/s)$", output, re.MULTILINE):
         size = int(number) * (KB if unit == "K" else KB * KB)
         found[size] = float(value) if measure == "us" else size / float(value)  # MB/s are bytes in a microsecond
+    return found
+
+
+def turns_in(output):
+    """The same of each turn, by side and size."""
+    found = {}
+    for size, side, time in re.findall(r"^(\d+) bytes (\S+) (\S+) us$", output, re.MULTILINE):
+        found.setdefault((side, int(size)), []).append(float(time))
     return found
 
 
@@ -100,15 +111,15 @@ PATTERNS = (
             tuple(("bowtie/bowtie", "--bytes", str(size), "--trials", "100", "--warm-up", "20") for size in SIZES),
             "COOP-p2p like RGET, as both sides copy anyhow (section II-A)", (("coop", "rget"),)),
     Pattern("scatter", "one to all", ALL, pattern("scatter"), "RGET far ahead of RPUT, COOP-coll with RGET (figure 14)",
-            (("rget", "rput"), ("coop-coll", "rput"))),
+            (("rget", "rput"), ("coop-coll", "rput")), True),
     Pattern("gather", "all to one", ALL, pattern("gather"), "RPUT ahead of RGET, COOP-coll with RPUT (figure 15)",
-            (("rput", "rget"), ("coop-coll", "rget"))),
+            (("rput", "rget"), ("coop-coll", "rget")), True),
     Pattern("reduce", "reduce-scatter, then gather", ALL, pattern("reduce"), "COOP-coll ahead of both RPUT and RGET (figure 16)",
-            (("coop-coll", "rput"), ("coop-coll", "rget"))),
+            (("coop-coll", "rput"), ("coop-coll", "rget")), True),
     Pattern("broadcast", "a pipeline along the ranks, 256 KB at a time", ALL, pattern("broadcast"),
-            "(figure 10 is about chunks, below)", (("coop", "rput"),)),
+            "(figure 10 is about chunks, below)", (("coop", "rput"),), True),
     Pattern("stencil", "faces of a block to six neighbours, nonblocking calls", ALL, tuple(map(stencil, (32, 128, 512))),
-            "COOP-load up to 10 % faster than RPUT with 1 MB (figure 17a)", (("coop-load", "rput"),)),
+            "COOP-load up to 10 % faster than RPUT with 1 MB (figure 17a)", (("coop-load", "rput"),), True),
 )
 POINTS = tuple(Point(one, ranks) for one in PATTERNS for ranks in one.ranks)
 

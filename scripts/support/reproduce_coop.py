@@ -6,7 +6,7 @@
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
 Patterns of communication run with 2, 4 and 8 ranks on the host alone, under Sluice with every protocol forced, and with what Sluice
-chooses. Sides alternate, times are medians of the rounds, and the programs check every bit that they receive. Besides: how many copies each
+chooses. Sides alternate, job by job, or within one job by turns of a few trials; times are medians, and the programs check every bit that they receive. Besides: how many copies each
 rank of a stencil makes whose partners are partly on another host, from traces, and how long small messages take at a rank that has long ones.
 """
 
@@ -20,7 +20,8 @@ import tempfile
 
 import builds
 from coop_page import print_tables, write_page
-from coop_points import BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, POINTS, SIDES, times_in
+from coop_points import (AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, POINTS, PROTOCOLS, SIDES, times_in,
+                         turns_in)
 from distance import PROGRAM, Distance
 from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
 
@@ -84,6 +85,15 @@ def measure_times(builddir, point, side):
     return times
 
 
+def measure_turns(builddir, point):
+    """Microseconds of each turn, by side and size."""
+    turns = {}
+    for job in point.pattern.jobs:
+        result = run_job(point.pattern.command(builddir, job, (*PROTOCOLS, AUTO)), point.ranks, environment_of(builddir, AUTO), JOB_SECONDS)
+        turns |= turns_in(output_of(f"{point.name}, in turn", result))
+    return turns
+
+
 def measure_copies(bed, builddir, side):
     """Copies by rank, as the counters in its trace say."""
     with tempfile.TemporaryDirectory(prefix="sluice-copies-") as directory:
@@ -123,6 +133,24 @@ def rounds_of(distance, name, sides, measure, rounds):
     return rows
 
 
+def turns_of(distance, builddir, point, rounds):
+    """Likewise, of a point whose protocols take turns in one job. A turn is a round of its own; the host's jobs have one each."""
+    print(f"   {point.name}", flush=True)
+    rows = []
+
+    def add(side, number, ns, size, us):
+        rows.append(dict(zip(COLUMNS, (point.name, side, str(number), str(ns), str(size), str(us)))))
+    for number in range(rounds):
+        times, ns = distance.tagged(lambda: measure_times(builddir, point, HOST))
+        for size, us in times.items():
+            add(HOST.name, number, ns, size, us)
+        turns, ns = distance.tagged(lambda: measure_turns(builddir, point))
+        for (side, size), all_us in turns.items():
+            for turn, us in enumerate(all_us):
+                add(side, f"{number}.{turn}", ns, size, us)
+    return rows
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, "points", ROUNDS)
@@ -144,7 +172,11 @@ def main():
     print(f"== measuring {len(chosen)} points, {options.rounds} rounds", flush=True)
     distance = Distance(builddir if chosen else None)
     thresholds = calibrate(builddir, distance) if chosen else None
-    for point, sides in [*((point, SIDES) for point in patterns), *((point, CHUNK_SIDES) for point in chunks)]:
+    for point in patterns:
+        if point.pattern.alternates:
+            runs.add(turns_of(distance, builddir, point, options.rounds))
+    in_jobs = [point for point in patterns if not point.pattern.alternates]
+    for point, sides in [*((point, SIDES) for point in in_jobs), *((point, CHUNK_SIDES) for point in chunks)]:
         runs.add(rounds_of(distance, point.name, sides, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
     for point in beside:
         runs.add(rounds_of(distance, point.name, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
