@@ -48,8 +48,9 @@ constexpr std::size_t chunk_step = std::size_t{32} << 10;
 constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
 /// What must be taken out of the peer's cache costs the same for each line.
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
-/// Round trips that a second side costs: it must see that there is a copy to share, and both say when they have done.
-constexpr double coop_round_trips = 3;
+/// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
+/// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)
+constexpr double coop_round_trips = 5;
 /// ... beyond those in which a trial's partner is told and has done, which the receiver that reads alone has as well.
 constexpr double more_coop_round_trips = 2;
 

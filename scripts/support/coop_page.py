@@ -147,7 +147,7 @@ TEXT = """# Cooperative rendezvous
 Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write`.
 
-The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs that know nothing of Sluice (`apps/patterns`, `apps/stencil`,
+The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,
 `apps/bench`, `apps/bowtie`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
 chooses by itself (`auto`). A trial begins when all ranks are there, ends when each page of what was received has been looked at, and takes as long as its slowest rank; every bit is checked between trials.
 Figures are medians of {rounds} rounds or more. In latency, bandwidth and both ways each side has jobs of its own, in turn; the best forced protocol is chosen by all rounds but one, and auto is compared with it in that one; the median of these.

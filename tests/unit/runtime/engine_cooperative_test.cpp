@@ -212,6 +212,52 @@ Engine::Parts reader(LoopbackNetwork& network, Peer self) {
   return parts;
 }
 
+TEST(Chunks, of_two_messages_of_a_pair_are_read_from_the_end_of_the_last_one) {
+  LoopbackNetwork network(2);
+  AliasArena arena{10000};
+  Config config;
+  config.release = ReleaseMode::off;
+  config.rendezvous = Rendezvous::coop;
+  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
+  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
+  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  const Pages source;
+  const Pages target;
+  constexpr std::size_t bytes = 256 * 1024;
+  std::memcpy(source.data(), message_of(0), 2 * bytes);
+  ASSERT_EQ(arena.migrate(ByteRange::of(target.data(), 2 * bytes)), Ineligible::none);
+  const auto part = [](const Pages& pages, std::size_t number) {
+    return UserBuffer{pages.data() + number * bytes, bytes, Layout::contiguous(1)};
+  };
+  {
+    const Engine::Pause sender_in_a_call(sender);
+    const Engine::Pause receiver_in_a_call(receiver);
+    std::vector<Request*> sends;
+    std::vector<Request*> receives;
+    for (std::size_t number = 0; number < 2; ++number) {
+      sends.push_back(sender.start_send(*from, one, tag, part(source, number), SendMode::standard, here));
+      receives.push_back(receiver.start_receive(*to, zero, tag, part(target, number), here));
+    }
+
+    while (network.bytes_read(Peer{1}) < bytes) receiver.progress();
+    const bool last_is_there = std::memcmp(target.data() + bytes, message_of(0) + bytes, bytes) == 0;
+    const bool first_is_untouched =
+        std::all_of(target.data(), target.data() + bytes, [](std::byte at) { return at == std::byte{}; });
+    std::thread sending([&] { sender.wait_all(sends, here); });
+    receiver.wait_all(receives, here);
+    sending.join();
+
+    EXPECT_TRUE(last_is_there);
+    EXPECT_TRUE(first_is_untouched);
+    for (Request* send : sends) sender.take(send);
+    for (Request* receive : receives) receiver.take(receive);
+  }
+  EXPECT_EQ(std::memcmp(target.data(), message_of(0), 2 * bytes), 0);
+  sender.drain();
+  receiver.drain();
+}
+
 TEST(Hint, of_a_communicator_counts_instead_of_the_environment) {
   LoopbackNetwork network(2);
   AliasArena arena{10000};
