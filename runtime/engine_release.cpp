@@ -172,15 +172,15 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
   for (Request* request : requests) {
     if (pending(request) && !request->is_send()) look_at_sentinels(*request);
   }
-  // As long as all of it costs: one of many receives is there a moment later, and so are all of them not much later than that.
+  // Each of many receives costs a release: as long as all of them do, they may as well be waited for.
+  std::uint64_t least_wait_ns = 0;
   std::uint64_t cost_ns = 0;
   for (const Request* request : requests) {
-    if (pending(request)) cost_ns += policy.cost_ns(PageRange::covering(request->range()).size());
+    if (!pending(request)) continue;
+    least_wait_ns += policy.cost_ns(0);
+    cost_ns += policy.cost_ns(PageRange::covering(request->range()).size());
   }
-  if (waited_ns < cost_ns) {
-    refuse_release(requests, Fallback::not_worth, waited_ns);
-    return false;
-  }
+  if (waited_ns < least_wait_ns) return false;
   std::size_t migrated_pages = 0;
   for (const Request* request : requests) {
     if (pending(request) && !may_release(*request, waited_ns, migrated_pages)) return false;
