@@ -53,7 +53,7 @@ void Engine::State::helper() {
 void Engine::State::check_vanished(Lock& lock) {
   // The launcher knows better with which code the job is to end, and does so within moments; only if it does not, this process
   // ends itself. Meanwhile nobody is kept from ending in a way of its own: the lock is free.
-  constexpr unsigned patience_s = 15;
+  constexpr unsigned patience_s = 10;
   const Peer gone = transport->vanished();
   const bool concerned = inside != 0 || pending_sends != 0 || large_receives != 0 || !released.empty();
   if (static_cast<int>(gone) < 0 || !concerned || ending.exchange(true, std::memory_order_relaxed)) return;

@@ -32,7 +32,7 @@ class ReleasePolicy {
     double page_ns = 100;
   };
 
-  /// Times mprotect on scratch memory; about 0.1 ms.
+  /// Times mprotect on scratch memory of 1 MB; some tenths of a ms.
   static Cost measure_cost();
   /// What userfaultfd costs where mprotect costs that much: 3 to 4 times as much (docs/guard-figures.md).
   static Cost with_userfaultfd(Cost cost) { return {userfaultfd_factor * cost.base_ns, userfaultfd_factor * cost.page_ns}; }
