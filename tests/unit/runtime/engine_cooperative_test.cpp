@@ -2,54 +2,21 @@
 // is a block is written by the sender and read by the receiver at once.
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <thread>
-#include <vector>
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/statistics.hpp"
+#include "tests/unit/support/cooperating_engines.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
-#include "tests/unit/support/traced.hpp"
 #include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
-
-constexpr std::size_t room = 3'000'000;
-
-/// Ordinary private memory that may become a block.
-class Pages {
- public:
-  Pages() {
-    if (start_ == MAP_FAILED) throw std::bad_alloc();
-  }
-  ~Pages() { munmap(start_, room); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(start_); }
-
- private:
-  void* start_ = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-};
-
-constexpr int rounds = 12;  // a buffer becomes a block at its sixth use
-
-/// `room` bytes, others in every round. Computed once: sanitizers make loops over bytes slow, and leave memcpy as it is.
-const std::byte* message_of(int round) {
-  static const std::vector<std::byte> bytes = [] {
-    std::vector<std::byte> made(room + rounds);
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::byte>(i * 7 + i / 4099);
-    return made;
-  }();
-  return bytes.data() + round;
-}
 
 constexpr std::size_t least_offloaded = 65'536;
 constexpr std::size_t most_reads = 3;
@@ -202,127 +169,6 @@ INSTANTIATE_TEST_SUITE_P(
                  Offload::some})),
     case_name);
 
-/// With more processes than processors, so that no helper thread copies.
-Engine::Parts reader(LoopbackNetwork& network, Peer self) {
-  Config config;
-  config.release = ReleaseMode::off;
-  config.rendezvous = Rendezvous::rget;
-  Engine::Parts parts = one_of_two(self, network.transport(self), config);
-  parts.processors.processes = 1000;
-  return parts;
-}
-
-TEST(Chunks, of_two_messages_of_a_pair_are_read_from_the_end_of_the_last_one) {
-  LoopbackNetwork network(2);
-  AliasArena arena{10000};
-  Config config;
-  config.release = ReleaseMode::off;
-  config.rendezvous = Rendezvous::coop;
-  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
-  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-  const Pages source;
-  const Pages target;
-  constexpr std::size_t bytes = 256 * 1024;
-  std::memcpy(source.data(), message_of(0), 2 * bytes);
-  ASSERT_EQ(arena.migrate(ByteRange::of(target.data(), 2 * bytes)), Ineligible::none);
-  const auto part = [](const Pages& pages, std::size_t number) {
-    return UserBuffer{pages.data() + number * bytes, bytes, Layout::contiguous(1)};
-  };
-  {
-    const Engine::Pause sender_in_a_call(sender);
-    const Engine::Pause receiver_in_a_call(receiver);
-    std::vector<Request*> sends;
-    std::vector<Request*> receives;
-    for (std::size_t number = 0; number < 2; ++number) {
-      sends.push_back(sender.start_send(*from, one, tag, part(source, number), SendMode::standard, here));
-      receives.push_back(receiver.start_receive(*to, zero, tag, part(target, number), here));
-    }
-
-    while (network.bytes_read(Peer{1}) < bytes) receiver.progress();
-    const bool last_is_there = std::memcmp(target.data() + bytes, message_of(0) + bytes, bytes) == 0;
-    const bool first_is_untouched =
-        std::all_of(target.data(), target.data() + bytes, [](std::byte at) { return at == std::byte{}; });
-    std::thread sending([&] { sender.wait_all(sends, here); });
-    receiver.wait_all(receives, here);
-    sending.join();
-
-    EXPECT_TRUE(last_is_there);
-    EXPECT_TRUE(first_is_untouched);
-    for (Request* send : sends) sender.take(send);
-    for (Request* receive : receives) receiver.take(receive);
-  }
-  EXPECT_EQ(std::memcmp(target.data(), message_of(0), 2 * bytes), 0);
-  sender.drain();
-  receiver.drain();
-}
-
-TEST(Hint, of_a_communicator_counts_instead_of_the_environment) {
-  LoopbackNetwork network(2);
-  AliasArena arena{10000};
-  Config config;
-  config.release = ReleaseMode::off;
-  config.rendezvous = Rendezvous::rput;
-  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
-  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
-  const Pages source;
-  const Pages target;
-  constexpr std::size_t bytes = 100'000;
-  const auto send_all = [&](ContextId id) {
-    Context* from = sender.adopt(id, {Peer{0}, Peer{1}}, zero);
-    Context* to = receiver.adopt(id, {Peer{0}, Peer{1}}, one);
-    if (id == ContextId{2}) receiver.choose_rendezvous(*to, Rendezvous::rget);
-    std::thread sending([&] {
-      for (int round = 0; round < rounds; ++round) sender.send(*from, one, tag, source.data(), bytes, SendMode::standard, here);
-    });
-    for (int round = 0; round < rounds; ++round) receiver.receive(*to, zero, tag, target.data(), bytes, here);
-    sending.join();
-  };
-
-  send_all(ContextId{1});
-  const EngineStatistics before = receiver.statistics();
-  send_all(ContextId{2});
-  sender.drain();
-  receiver.drain();
-
-  EXPECT_GT(before.written, 0u);
-  EXPECT_EQ(receiver.statistics().written, before.written);
-  EXPECT_EQ(receiver.statistics().read, before.read + rounds);
-}
-
-TEST(Chunks, what_a_thread_waits_for_is_told_before_a_chunk_of_something_else_is_copied) {
-  LoopbackNetwork network(2);
-  Engine sender(reader(network, Peer{0}));
-  Engine receiver(reader(network, Peer{1}));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-  const Pages source;
-  const Pages target;
-  int small = 0;
-  constexpr int sent = 17;
-  const Tag other{4};
-
-  std::vector<Request*> receives;
-  {
-    const Engine::Pause in_a_call(receiver);
-    receives = {receiver.start_receive(*to, zero, tag, {target.data(), room, Layout::contiguous(1)}, here),
-                receiver.start_receive(*to, zero, other,
-                                       {reinterpret_cast<std::byte*>(&small), sizeof small, Layout::contiguous(1)}, here)};
-    Request* send = sender.start_send(*from, one, tag, {source.data(), room, Layout::contiguous(1)}, SendMode::standard, here);
-    sender.send(*from, one, other, reinterpret_cast<const std::byte*>(&sent), sizeof sent, SendMode::standard, here);
-    receiver.wait_any(receives);
-    EXPECT_EQ(network.bytes_read(Peer{1}), 0u);
-    EXPECT_EQ(small, sent);
-
-    receiver.wait_all(receives, here);
-    sender.wait_all({&send, 1}, here);
-    sender.take(send);
-  }
-  for (Request* receive : receives) receiver.take(receive);
-  EXPECT_EQ(network.bytes_read(Peer{1}), room);
-}
-
 /// Of two processes that are in calls, with a processor each.
 TEST(Hybrid, both_copy_a_message_unless_the_receiver_sends_as_much_or_did_beside_the_last_one) {
   LoopbackNetwork network(2);
@@ -428,93 +274,6 @@ TEST(Hybrid, a_sender_that_comes_brings_what_the_receiver_has_not_copied) {
   job.end_send();
   receiving.join();
   EXPECT_LT(job.read(), room);
-}
-
-TEST(Chunks, who_has_copied_some_and_left_still_answers_the_end_of_the_others) {
-  LoopbackNetwork network(2);
-  AliasArena arena{10000};
-  Config config;
-  config.release = ReleaseMode::off;
-  config.rendezvous = Rendezvous::coop;
-  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
-  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-  const Pages source;
-  const Pages target;
-  std::atomic<int> sent{0};
-
-  std::thread sending([&] {
-    for (int round = 0; round < rounds; ++round) {
-      std::memcpy(source.data(), message_of(round), room);
-      sender.send(*from, one, tag, source.data(), room, SendMode::standard, here);
-      sent = round + 1;
-    }
-  });
-  for (int round = 0; round < rounds; ++round) {
-    Request* receive = nullptr;
-    {
-      const Engine::Pause in_a_call(receiver);
-      const std::uint64_t taken_part = receiver.statistics().cooperative;
-      receive = receiver.start_receive(*to, zero, tag, {target.data(), room, Layout::contiguous(1)}, here);
-      while (receiver.statistics().cooperative == taken_part && !Engine::is_complete(*receive)) receiver.progress();
-    }
-    while (sent == round) std::this_thread::yield();  // only the helper thread is there to tell the sender
-    receiver.wait_all({&receive, 1}, here);
-    receiver.take(receive);
-    ASSERT_EQ(std::memcmp(target.data(), message_of(round), room), 0) << "round " << round;
-  }
-  sending.join();
-  EXPECT_GT(receiver.statistics().cooperative, 0U);
-
-  // When all that is answered, the end of a send wakes nobody again; nor after a receive that nobody takes part in.
-  std::vector<std::byte> elsewhere(100'000);
-  for (int round = 0; round < 2; ++round) {
-    Request* reply =
-        receiver.start_send(*to, zero, tag, {target.data(), elsewhere.size(), Layout::contiguous(1)}, SendMode::standard, here);
-    const std::size_t wakes = network.wakes(Peer{1});
-    sender.receive(*from, one, tag, elsewhere.data(), elsewhere.size(), here);
-    EXPECT_EQ(network.wakes(Peer{1}), wakes);
-    receiver.wait_all({&reply, 1}, here);
-    receiver.take(reply);
-    std::thread other([&] { sender.send(*from, one, tag, source.data(), elsewhere.size(), SendMode::standard, here); });
-    receiver.receive(*to, zero, tag, elsewhere.data(), elsewhere.size(), here);
-    other.join();
-  }
-}
-
-TEST(Chunks, those_that_the_receiver_copies_are_told_as_its_progress) {
-  AliasArena arena(10000);
-  LoopbackNetwork network(2);
-  Config config;
-  config.release = ReleaseMode::off;
-  config.rendezvous = Rendezvous::coop;
-  config.copy_chunk = 1'000'000;
-  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
-  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-  const Pages source;
-  const Pages target;
-  ASSERT_EQ(arena.migrate(ByteRange::of(target.data(), room)), Ineligible::none);
-  const Traced traced;
-
-  Request* send = nullptr;
-  {
-    // In a call that does not look at messages, so that all chunks are left to the receiver.
-    const Engine::Pause busy(sender);
-    send = sender.start_send(*from, one, tag, {source.data(), room, Layout::contiguous(1)}, SendMode::standard, here);
-    EXPECT_EQ(receiver.receive(*to, zero, tag, target.data(), room, here).bytes, room);
-    sender.wait_all({&send, 1}, here);
-  }
-  sender.take(send);
-  EXPECT_EQ(receiver.statistics().cooperative, 1u);
-  // A quarter in whole pages, from the back. The first one is told by `complete`.
-  constexpr std::size_t chunk = 184 * page_bytes;
-  constexpr std::size_t shorter = room - 3 * chunk;
-  EXPECT_EQ(traced.of(trace::Kind::progress),
-            (Lines{"progress " + std::to_string(shorter), "progress " + std::to_string(shorter + chunk),
-                   "progress " + std::to_string(shorter + 2 * chunk)}));
 }
 
 class Offloading : public testing::Test {

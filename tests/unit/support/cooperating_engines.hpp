@@ -1,0 +1,67 @@
+// Two engines with alias blocks that share the copying of a message, and memory with messages for them: what the tests of copies
+// by both sides have in common. Joined by the loop-back network, the processes share an address space, and the blocks.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/engine.hpp"
+#include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/two_engines.hpp"
+#include "tests/unit/support/two_ranks.hpp"
+
+namespace sluice {
+
+inline constexpr std::size_t room = 3'000'000;
+
+/// Ordinary private memory that may become a block.
+class Pages {
+ public:
+  Pages() {
+    if (start_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~Pages() { munmap(start_, room); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(start_); }
+
+ private:
+  void* start_ = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+};
+
+inline constexpr int rounds = 12;  // a buffer becomes a block at its sixth use
+
+/// `room` bytes, others in every round. Computed once: sanitizers make loops over bytes slow, and leave memcpy as it is.
+inline const std::byte* message_of(int round) {
+  static const std::vector<std::byte> bytes = [] {
+    std::vector<std::byte> made(room + rounds);
+    for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::byte>(i * 7 + i / 4099);
+    return made;
+  }();
+  return bytes.data() + round;
+}
+
+/// A sender and a receiver that take part in every copy (Rendezvous::coop) and release nothing.
+struct CooperatingEngines {
+  static Config config() {
+    Config made;
+    made.release = ReleaseMode::off;
+    made.rendezvous = Rendezvous::coop;
+    return made;
+  }
+
+  LoopbackNetwork network{2};
+  AliasArena arena{10000};
+  Engine sender{one_of_two(Peer{0}, network.transport(Peer{0}), config(), &arena)};
+  Engine receiver{one_of_two(Peer{1}, network.transport(Peer{1}), config(), &arena)};
+  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  const Pages source;
+  const Pages target;
+};
+
+}  // namespace sluice
