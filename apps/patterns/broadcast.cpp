@@ -28,7 +28,7 @@ class Broadcast : public Pattern {
     if (world_.rank == root) payload(trial).write(buffer_);
   }
 
-  void run(MPI_Comm comm) override {
+  void run(MPI_Comm comm, apps::Look look) override {
     for (std::size_t index = 0; index < receives_.size(); ++index) {
       const std::span<std::byte> piece = segment(index);
       MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, previous_, 0, comm, &receives_[index]);
@@ -38,7 +38,7 @@ class Broadcast : public Pattern {
       MPI_Wait(&receives_[index], MPI_STATUS_IGNORE);
       MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, next_, 0, comm, sends_.add());
     }
-    if (world_.rank != root) apps::touch(buffer_);
+    if (world_.rank != root) apps::look_at(buffer_, look);
     sends_.wait();
   }
 

@@ -22,7 +22,7 @@ class Gather : public Pattern {
     if (world_.rank != root) apps::Payload(world_.rank, root, trial).write(buffer_);
   }
 
-  void run(MPI_Comm comm) override {
+  void run(MPI_Comm comm, apps::Look look) override {
     const auto count = static_cast<int>(bytes_);
     if (world_.rank != root) {
       MPI_Send(buffer_.data(), count, MPI_BYTE, root, 0, comm);
@@ -33,7 +33,7 @@ class Gather : public Pattern {
       MPI_Irecv(place, count, MPI_BYTE, source, 0, comm, receives_.add());
     }
     receives_.wait();
-    apps::touch(std::span(buffer_).subspan(bytes_));
+    apps::look_at(std::span(buffer_).subspan(bytes_), look);
   }
 
   [[nodiscard]] bool correct(int trial) const override {

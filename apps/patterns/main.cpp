@@ -1,4 +1,5 @@
-// patterns --pattern NAME: how long one scatter, gather, reduction or broadcast takes, as ordinary messages between the ranks.
+// patterns --pattern NAME: how long one scatter, gather, reduction, broadcast, exchange or echo takes, as ordinary messages
+// between the ranks.
 #include <mpi.h>
 
 #include <cstdio>
@@ -15,6 +16,8 @@ std::unique_ptr<Pattern> make_pattern(const Options& options, apps::World world,
   if (options.pattern == "scatter") return patterns::scatter(world, bytes);
   if (options.pattern == "gather") return patterns::gather(world, bytes);
   if (options.pattern == "reduce") return patterns::reduce(world, bytes);
+  if (options.pattern == "exchange") return patterns::exchange(world, bytes);
+  if (options.pattern == "echo") return patterns::echo(world, bytes);
   return patterns::broadcast(world, bytes, options.segment);
 }
 
@@ -22,7 +25,7 @@ void measure(const Options& options, apps::World world, std::size_t bytes) {
   const std::unique_ptr<Pattern> pattern = make_pattern(options, world, bytes);
   const apps::Operation operation{
       .prepare = [&](int trial) { pattern->prepare(trial); },
-      .run = [&](MPI_Comm comm) { pattern->run(comm); },
+      .run = [&](MPI_Comm comm, apps::Look look) { pattern->run(comm, look); },
       .correct = [&](int trial) { return pattern->correct(trial); },
   };
   apps::try_often(operation, options.trials, options.pattern, bytes);

@@ -12,7 +12,7 @@ namespace patterns {
 
 struct Options {
   std::string pattern;             // --pattern
-  std::vector<std::size_t> sizes;  // --bytes: of scatter and gather for each rank, of reduce and broadcast of the whole; in turn
+  std::vector<std::size_t> sizes;  // --bytes: in turn; pattern.hpp says of what
   std::size_t segment = 262144;    // --segment: what broadcast sends on at a time
   apps::TrialOptions trials;
 };

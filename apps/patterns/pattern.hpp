@@ -1,5 +1,6 @@
 // The communication patterns of the cooperative-rendezvous paper's section IV, by point-to-point calls, as MPI libraries write
-// them inside of their collectives. Rank 0 is the root. What a rank has for itself is not copied.
+// them inside of their collectives, and two that pairs of ranks have. Rank 0 is the root. What a rank has for itself is not
+// copied.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +10,7 @@
 
 #include "apps/patterns/options.hpp"
 #include "apps/support/job.hpp"
+#include "apps/support/payload.hpp"
 
 namespace patterns {
 
@@ -22,8 +24,8 @@ class Pattern {
 
   /// Writes what this rank contributes to this trial.
   virtual void prepare(int trial) = 0;
-  /// Ends when every page of what this rank received has been looked at.
-  virtual void run(MPI_Comm comm) = 0;
+  /// Ends when what this rank received has been looked at.
+  virtual void run(MPI_Comm comm, apps::Look look) = 0;
   /// Whether all bits received are right.
   [[nodiscard]] virtual bool correct(int trial) const = 0;
 };
@@ -37,5 +39,9 @@ std::unique_ptr<Pattern> gather(apps::World world, std::size_t bytes);
 std::unique_ptr<Pattern> reduce(apps::World world, std::size_t bytes);
 /// A pipeline along the ranks: each passes on a segment as soon as it has it. `bytes` altogether.
 std::unique_ptr<Pattern> broadcast(apps::World world, std::size_t bytes, std::size_t segment);
+/// Each rank of a pair (0 and 1, 2 and 3, ...) sends to the other one and receives from it at once. `bytes` each way.
+std::unique_ptr<Pattern> exchange(apps::World world, std::size_t bytes);
+/// The first of a pair sends, and the second one sends back what came; blocking calls, one buffer. `bytes` each way.
+std::unique_ptr<Pattern> echo(apps::World world, std::size_t bytes);
 
 }  // namespace patterns

@@ -33,9 +33,9 @@ class Reduce : public Pattern {
     for (std::size_t place = 0; place < mine_.size(); ++place) mine_[place] = (world_.rank + 1) * term(place, trial);
   }
 
-  void run(MPI_Comm comm) override {
+  void run(MPI_Comm comm, apps::Look look) override {
     scatter_and_add(comm);
-    gather_sums(comm);
+    gather_sums(comm, look);
   }
 
   [[nodiscard]] bool correct(int trial) const override {
@@ -67,7 +67,7 @@ class Reduce : public Pattern {
     requests_.wait();
   }
 
-  void gather_sums(MPI_Comm comm) {
+  void gather_sums(MPI_Comm comm, apps::Look look) {
     if (world_.rank != root) {
       const apps::Part own = part(world_.rank);
       MPI_Send(sums_.data() + own.first, static_cast<int>(own.count), MPI_DOUBLE, root, gathering, comm);
@@ -79,7 +79,7 @@ class Reduce : public Pattern {
                 requests_.add());
     }
     requests_.wait();
-    apps::touch(std::as_bytes(std::span(sums_)));
+    apps::look_at(std::as_bytes(std::span(sums_)), look);
   }
 
   apps::World world_;

@@ -24,11 +24,11 @@ class Scatter : public Pattern {
     }
   }
 
-  void run(MPI_Comm comm) override {
+  void run(MPI_Comm comm, apps::Look look) override {
     const auto count = static_cast<int>(bytes_);
     if (world_.rank != root) {
       MPI_Recv(buffer_.data(), count, MPI_BYTE, root, 0, comm, MPI_STATUS_IGNORE);
-      apps::touch(buffer_);
+      apps::look_at(buffer_, look);
       return;
     }
     for (int target = root + 1; target < world_.ranks; ++target) {

@@ -44,7 +44,7 @@ void Halo::pack(const Block& block) {
   for (Side& side : sides_) block.pack(side.face, side.outgoing);
 }
 
-void Halo::exchange(MPI_Comm comm) {
+void Halo::exchange(MPI_Comm comm, apps::Look look) {
   for (Side& side : sides_) {
     MPI_Irecv(side.incoming.data(), static_cast<int>(side.incoming.size()), MPI_DOUBLE, side.neighbour,
               tag_of(opposite(side.face)), comm, requests_.add());
@@ -54,7 +54,7 @@ void Halo::exchange(MPI_Comm comm) {
               requests_.add());
   }
   requests_.wait();
-  for (const Side& side : sides_) apps::touch(std::as_bytes(std::span(side.incoming)));
+  for (const Side& side : sides_) apps::look_at(std::as_bytes(std::span(side.incoming)), look);
 }
 
 void Halo::unpack(Block& block) const {

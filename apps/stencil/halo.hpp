@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/stencil/block.hpp"
+#include "apps/support/payload.hpp"
 #include "apps/support/requests.hpp"
 
 namespace stencil {
@@ -31,8 +32,8 @@ class Halo {
   Halo(const Grid& grid, std::size_t face_values);
 
   void pack(const Block& block);
-  /// Ends when every page of what came has been looked at.
-  void exchange(MPI_Comm comm);
+  /// Ends when what came has been looked at.
+  void exchange(MPI_Comm comm, apps::Look look);
   /// Ghost cells that no neighbour has are not touched.
   void unpack(Block& block) const;
 

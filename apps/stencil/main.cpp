@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
             }
             halo.pack(block);
           },
-      .run = [&](MPI_Comm comm) { halo.exchange(comm); },
+      .run = [&](MPI_Comm comm, apps::Look look) { halo.exchange(comm, look); },
       .correct =
           [&](int) {
             halo.unpack(block);

@@ -7,6 +7,7 @@ namespace apps {
 namespace {
 
 constexpr std::uint64_t step = 0x9e3779b97f4a7c15U;  // odd, so that words repeat after 2^64 only
+constexpr std::size_t bytes_of_line = 64;
 constexpr std::size_t bytes_of_page = 4096;
 
 }  // namespace
@@ -39,8 +40,9 @@ bool Payload::is_in(std::span<const std::byte> buffer) const {
   return difference == 0 && (place == buffer.size() || std::memcmp(&buffer[place], &word, buffer.size() - place) == 0);
 }
 
-void touch(std::span<const std::byte> buffer) {
-  for (std::size_t place = 0; place < buffer.size(); place += bytes_of_page) {
+void look_at(std::span<const std::byte> buffer, Look look) {
+  const std::size_t step = look == Look::all ? bytes_of_line : bytes_of_page;
+  for (std::size_t place = 0; place < buffer.size(); place += step) {
     [[maybe_unused]] const auto byte = *static_cast<const volatile std::byte*>(&buffer[place]);
   }
   if (!buffer.empty()) [[maybe_unused]]

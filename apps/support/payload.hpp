@@ -19,7 +19,9 @@ class Payload {
   std::uint64_t first_;
 };
 
-/// Reads a byte of every page, as whoever is given a message uses it: a receive that has returned early is over after this.
-void touch(std::span<const std::byte> buffer);
+/// What whoever is given a message reads of it: every cache line, or only a byte of every page. A receive that has returned early
+/// is over after either; what it costs to get the data from where the sender left them shows in the first only.
+enum class Look : std::uint8_t { all, pages };
+void look_at(std::span<const std::byte> buffer, Look look);
 
 }  // namespace apps

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int trials_of_turn = 10;
 constexpr int settling_trials = 3;
+constexpr const char* pages = "pages";
 
 /// Of each trial the slowest rank, of these the median, in microseconds; known on rank 0. Collective.
 double median_of_slowest(const std::vector<double>& seconds) {
@@ -25,7 +26,7 @@ double median_of_slowest(const std::vector<double>& seconds) {
 
 class Trials {
  public:
-  Trials(const Operation& operation, const std::string& what) : operation_(operation), what_(what) {}
+  Trials(const Operation& operation, Look look, const std::string& what) : operation_(operation), look_(look), what_(what) {}
 
   /// The counted ones, after `uncounted` others. Seconds on this rank.
   std::vector<double> on(MPI_Comm comm, int uncounted, int counted) {
@@ -34,7 +35,7 @@ class Trials {
       operation_.prepare(trial_);
       MPI_Barrier(MPI_COMM_WORLD);
       const double start = MPI_Wtime();
-      operation_.run(comm);
+      operation_.run(comm, look_);
       const double end = MPI_Wtime();
       if (!operation_.correct(trial_)) wrong_result(what_, trial_);
       if (number >= uncounted) seconds.push_back(end - start);
@@ -44,6 +45,7 @@ class Trials {
 
  private:
   const Operation& operation_;
+  Look look_;
   const std::string& what_;
   int trial_ = 0;
 };
@@ -53,6 +55,8 @@ class Trials {
 void add_trial_options(OptionTable& table, TrialOptions& options) {
   table.number("--trials", options.trials, "how often it is done; the median counts (50)");
   table.number("--warm-up", options.warm_up, "trials before these (10)");
+  table.word("--look", options.look, {"all", pages},
+             "what of the received data is read: every line, or a byte of each page (all)");
   table.text("--alternate", options.alternate, "protocols of Sluice inside a node that take turns, separated by commas");
 }
 
@@ -64,7 +68,7 @@ void try_often(const Operation& operation, const TrialOptions& options, const st
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const Sides sides(options.alternate);
-  Trials trials(operation, what);
+  Trials trials(operation, options.look == pages ? Look::pages : Look::all, what);
   const auto turn = [&](const Side& side, int uncounted, int counted) {
     const double us = median_of_slowest(trials.on(side.comm, uncounted, counted));
     if (rank == 0) std::printf("%zu bytes %s%s%.2f us\n", bytes, side.name.c_str(), side.name.empty() ? "" : " ", us);

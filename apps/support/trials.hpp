@@ -13,13 +13,15 @@
 
 #include "apps/support/job.hpp"
 #include "apps/support/options.hpp"
+#include "apps/support/payload.hpp"
 
 namespace apps {
 
 struct TrialOptions {
-  int trials = 50;        // --trials: counted, of each side
-  int warm_up = 10;       // --warm-up: trials before these, not counted
-  std::string alternate;  // --alternate: protocols
+  int trials = 50;           // --trials: counted, of each side
+  int warm_up = 10;          // --warm-up: trials before these, not counted
+  std::string look = "all";  // --look: what of the received data is read
+  std::string alternate;     // --alternate: protocols
 };
 
 void add_trial_options(OptionTable& table, TrialOptions& options);
@@ -27,9 +29,9 @@ void add_trial_options(OptionTable& table, TrialOptions& options);
 void check_trial_options(const OptionTable& table, const TrialOptions& options);
 
 struct Operation {
-  std::function<void(int)> prepare;   // writes what is sent in this trial
-  std::function<void(MPI_Comm)> run;  // what is timed; it includes a look at whatever is received
-  std::function<bool(int)> correct;   // whether every bit of it is as it must be
+  std::function<void(int)> prepare;         // writes what is sent in this trial
+  std::function<void(MPI_Comm, Look)> run;  // what is timed; it includes this look at whatever is received
+  std::function<bool(int)> correct;         // whether every bit of it is as it must be
 };
 
 /// Prints the median of the slowest ranks' times, in microseconds, as "BYTES bytes TIME us"; with --alternate that of each turn,

@@ -148,9 +148,10 @@ Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what i
 `scripts/reproduce-coop --only 'gather, 4' --keep --write`.
 
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,
-`apps/bench`, `apps/bowtie`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
-chooses by itself (`auto`). A trial begins when all ranks are there, ends when each page of what was received has been looked at, and takes as long as its slowest rank; every bit is checked between trials.
-Figures are medians of {rounds} rounds or more. In latency, bandwidth and both ways each side has jobs of its own, in turn; the best forced protocol is chosen by all rounds but one, and auto is compared with it in that one; the median of these.
+`apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
+chooses by itself (`auto`). A trial begins when all ranks are there, ends when each line of what was received has been read, as a program does that uses it, and takes as long as its slowest rank; every bit is checked between trials.
+(With one byte read of each page, data that a peer wrote cost nothing before they are used, although they have to come from its cache or from memory then: *both ways, by pages* shows what that makes of messages of some MB.) Windows of *bandwidth* are not read, as in other benchmarks.
+Figures are medians of {rounds} rounds or more. In bandwidth each side has jobs of its own, in turn; the best forced protocol is chosen by all rounds but one, and auto is compared with it in that one; the median of these.
 (The least of several medians that vary is less than what it stands for.) In all other patterns the protocols take turns of ten trials within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
 with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}

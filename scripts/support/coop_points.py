@@ -91,8 +91,8 @@ def bench(name, seconds):
     return (("bench/sluice_bench", name, sizes, seconds),)
 
 
-def pattern(name):
-    return (("patterns/patterns", "--pattern", name, *TRIALS),)
+def pattern(name, *more):
+    return (("patterns/patterns", "--pattern", name, *TRIALS, *more),)
 
 
 def stencil(variables):
@@ -103,13 +103,14 @@ def stencil(variables):
 PAIR = (2,)
 ALL = (2, 4, 8)
 PATTERNS = (
-    Pattern("latency", "one message, blocking calls", PAIR, bench("ping_pong", "0.1"),
-            "COOP-p2p up to 2 times as fast as RPUT and RGET (figure 13)", (("coop", "rput"), ("coop", "rget"))),
+    Pattern("latency", "a message and the same back, blocking calls; time of both", PAIR, pattern("echo"),
+            "COOP-p2p up to 2 times as fast as RPUT and RGET (figure 13)", (("coop", "rput"), ("coop", "rget")), True),
     Pattern("bandwidth", "windows of messages one way, nonblocking calls", PAIR, bench("bandwidth", "0.1"),
             "COOP-p2p up to 2 times RPUT and RGET from 32 KB on (figure 7)", (("coop", "rput"), ("coop", "rget"))),
-    Pattern("both ways", "one message each way at once, nonblocking calls", PAIR,
-            tuple(("bowtie/bowtie", "--bytes", str(size), "--trials", "100", "--warm-up", "20") for size in SIZES),
-            "COOP-p2p like RGET, as both sides copy anyhow (section II-A)", (("coop", "rget"),)),
+    Pattern("both ways", "one message each way at once, nonblocking calls", PAIR, pattern("exchange"),
+            "COOP-p2p like RGET, as both sides copy anyhow (section II-A)", (("coop", "rget"),), True),
+    Pattern("both ways, by pages", "the same, of which only a byte of each page is read", PAIR, pattern("exchange", "--look", "pages"),
+            "(as above)", (("coop", "rget"),), True),
     Pattern("scatter", "one to all", ALL, pattern("scatter"), "RGET far ahead of RPUT, COOP-coll with RGET (figure 14)",
             (("rget", "rput"), ("coop-coll", "rput")), True),
     Pattern("gather", "all to one", ALL, pattern("gather"), "RPUT ahead of RGET, COOP-coll with RPUT (figure 15)",
