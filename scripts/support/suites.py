@@ -11,13 +11,14 @@ LIBRARY = BUILD / "interpose" / "libsluice.so"
 
 
 # Ranks on hosts of their own, and two to a host, so that both transports carry messages; jobs of three hosts. Left out: what takes
-# gigabytes, and spawning, where the host's children do not find their parents. Half of the conformance programs each day.
+# gigabytes, and spawning, where the host's children do not find their parents. Half of the conformance programs each day. Before
+# each: its share of the time.
 OVER_HOSTS = [
-    ("run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn",
+    (4, "run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn",
      "--of-the-day", "40"),
-    ("run", "--testbed", "3", "--ranks", "3", "--mode", "release", "--of-the-day", "16"),
-    ("random/run", "--testbed", "2", "--mode", "release", "--count", "30"),
-    ("random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "15"),
+    (2, "run", "--testbed", "3", "--ranks", "3", "--mode", "release", "--of-the-day", "16"),
+    (3, "random/run", "--testbed", "2", "--mode", "release", "--count", "30"),
+    (2, "random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "15"),
 ]
 
 
@@ -31,33 +32,37 @@ IN_GUESTS = [
 ]
 
 
-def over_hosts(seconds):
+def over_hosts(seconds, window):
     """Conformance suite and random programs over the test bed."""
-    return _several(OVER_HOSTS, seconds)
+    started = time.monotonic()
+    tally = Tally()
+    shares = sum(share for share, *_ in OVER_HOSTS)
+    for share, script, *arguments in OVER_HOSTS:
+        gone = time.monotonic() - started
+        tally.add(suite(script, seconds - gone, arguments, max(0, window - gone) * share / shares))
+        shares -= share
+    return tally
 
 
 def in_guests(seconds):
     """What needs a verbs device."""
-    return _several(IN_GUESTS, seconds)
-
-
-def _several(scripts, seconds):
     end = time.monotonic() + seconds
     tally = Tally()
-    for script, *arguments in scripts:
+    for script, *arguments in IN_GUESTS:
         tally.add(suite(script, end - time.monotonic(), arguments))
     return tally
 
 
-def suite(script, seconds, arguments=()):
-    """Shows what failed or was skipped, with the lines that explain it; everything is kept in a log."""
+def suite(script, seconds, arguments=(), window=None):
+    """Shows what failed or was skipped, with the lines that explain it; everything is kept in a log. `window`: in which it begins runs."""
     name = os.path.normpath(f"tests/mpi/{script}")
     path = ROOT / name
     if not path.exists():
         print(f"FAIL {name}: it does not exist")
         return Tally(failed=1)
     shown = _Filter()
-    outcome = run([path, "--library", LIBRARY, "--builddir", BUILD, *arguments], seconds, on_line=shown)
+    begin = [] if window is None else ["--begin-within", f"{window:.0f}"]
+    outcome = run([path, "--library", LIBRARY, "--builddir", BUILD, *arguments, *begin], seconds, on_line=shown)
     log = BUILD / "logs" / f"{'-'.join([script, *arguments]).replace('/', '-').replace('---', '-').removeprefix('..-')}.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text(outcome.output)

@@ -6,8 +6,10 @@
 The last line is the sum over all steps, `N passed, N failed, N skipped`; the exit status is 1 when anything failed.
 """
 
+import dataclasses
 import signal
 import sys
+from collections.abc import Callable
 
 import builds
 import documentation
@@ -19,9 +21,7 @@ import unit
 from processes import abandon_companions, become_reaper, kill_descendants
 from report import Report, Tally
 
-USUAL_RUN_SECONDS = 29.5 * 60  # what may be left out is left out when they are over
-WHOLE_RUN_SECONDS = 80 * 60  # a virtual machine may be half as fast on one day as on another: better late than not tested
-SLOW_MACHINE = 2  # so many times the longest time may a step take there
+WHOLE_RUN_SECONDS = 29.5 * 60
 SANITIZED_TARGET = "unit-tests"
 
 
@@ -50,7 +50,7 @@ sanitized_builds = builds.Beside()
 
 def faults(seconds):
     """Waits for jobs to end, most of the time."""
-    wanted = [name for name, _, _ in wanted_steps(sys.argv[1:])]
+    wanted = [step.name for step in wanted_steps(sys.argv[1:])]
     if "fuzz" in wanted:
         fuzzing.start(seconds)
     directories = [directory for step, directory in (("unit-asan", builds.ASAN), ("unit-tsan", builds.TSAN)) if step in wanted]
@@ -59,52 +59,77 @@ def faults(seconds):
     return suites.suite("faults/run", seconds)
 
 
-# name, longest time in seconds on a usual machine, what it does
+def thinned(script):
+    """Begins fewer runs, others every day, where there is less time for them than usual."""
+    return lambda seconds, window: suites.suite(script, seconds, window=window)
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    name: str
+    usual: float  # seconds that it takes on a usual machine
+    longest: float  # seconds after which it is stopped
+    function: Callable  # of the seconds that it may take, and of those in which it begins runs where it `thins_out`
+    thins_out: bool = False
+    needed: bool = True  # otherwise left out when the time is over
+
+
 STEPS = [
-    ("build", 600, build_normal),
-    ("formatting", 60, lint.formatting),
-    ("documentation", 30, documentation.documentation),
-    ("unit", 300, lambda seconds: unit.unit_tests(builds.BUILD, seconds)),
-    ("installation", 120, installation.installation),
-    ("mpi-faults", 400, faults),
-    ("fuzz", 150, fuzzing.results),
-    ("hosts-faults", 150, lambda seconds: suites.suite("faults/hosts", seconds)),
-    ("unit-asan", 400, sanitized(builds.ASAN)),
-    ("unit-tsan", 400, sanitized(builds.TSAN)),
-    ("mpi", 600, lambda seconds: suites.suite("run", seconds)),
-    ("mpi-hostile", 600, lambda seconds: suites.suite("hostile/run", seconds)),
-    ("mpi-real", 400, lambda seconds: suites.suite("real/run", seconds)),
-    ("mpi-apps", 60, lambda seconds: suites.suite("apps/run", seconds)),
-    ("mpi-trace", 60, lambda seconds: suites.suite("trace/run", seconds)),
-    ("mpi-random", 600, lambda seconds: suites.suite("random/run", seconds)),
-    ("testbed", 300, suites.over_hosts),
-    ("softroce", 240, suites.in_guests),
-    ("clang-tidy", 300, lint.clang_tidy),
+    Step("build", 430, 700, build_normal),
+    Step("formatting", 4, 60, lint.formatting),
+    Step("documentation", 2, 30, documentation.documentation),
+    Step("unit", 95, 300, lambda seconds: unit.unit_tests(builds.BUILD, seconds)),
+    Step("installation", 3, 120, installation.installation),
+    Step("mpi-faults", 200, 400, faults),
+    Step("fuzz", 10, 150, fuzzing.results),
+    Step("hosts-faults", 80, 150, lambda seconds: suites.suite("faults/hosts", seconds)),
+    Step("unit-asan", 120, 700, sanitized(builds.ASAN)),
+    Step("unit-tsan", 120, 500, sanitized(builds.TSAN)),
+    Step("mpi", 250, 600, thinned("run"), thins_out=True),
+    Step("mpi-hostile", 100, 600, thinned("hostile/run"), thins_out=True),
+    Step("mpi-real", 90, 400, thinned("real/run"), thins_out=True),
+    Step("mpi-apps", 15, 60, lambda seconds: suites.suite("apps/run", seconds)),
+    Step("mpi-trace", 30, 60, lambda seconds: suites.suite("trace/run", seconds)),
+    Step("mpi-random", 120, 600, thinned("random/run"), thins_out=True),
+    Step("testbed", 160, 300, suites.over_hosts, thins_out=True),
+    Step("softroce", 100, 240, suites.in_guests),
+    Step("clang-tidy", 0, 300, lint.clang_tidy, needed=False),
 ]
-LEFT_OUT_WHEN_LATE = ("clang-tidy",)
-INSTALLING_SECONDS = 100  # before this run; what may be left out leaves room for it in the half hour
+INSTALLING_SECONDS = 100  # before this run; within the half hour, too
+LAST_RUN_SECONDS = 20  # of a window, that the last run goes on beyond it
 
 
 def wanted_steps(words):
-    names = [name for name, _, _ in STEPS]
+    names = [step.name for step in STEPS]
     unknown = [word for word in words if word not in names]
     if unknown:
         sys.exit(f"scripts/test: {' '.join(unknown)}: the steps are {' '.join(names)}")
-    return [step for step in STEPS if not words or step[0] in words or step[0] == "build"]
+    return [step for step in STEPS if not words or step.name in words or step.name == "build"]
+
+
+def window_of(step, following, remaining):
+    """The step's share of the time that is left, by what is usual."""
+    left = remaining - INSTALLING_SECONDS - LAST_RUN_SECONDS * sum(one.thins_out for one in following)
+    return max(0, left) * step.usual / (step.usual + sum(one.usual for one in following)) - LAST_RUN_SECONDS
+
+
+def run_step(report, step, following):
+    def function():
+        most = min(step.longest, report.remaining() - (0 if step.needed else INSTALLING_SECONDS))
+        if step.thins_out:
+            return step.function(most, max(0, window_of(step, following, report.remaining())))
+        return step.function(most)
+    report.step(step.name, function, step.needed)
 
 
 def main():
     steps = wanted_steps(sys.argv[1:])
     become_reaper()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # through `finally`
-    report = Report(USUAL_RUN_SECONDS, WHOLE_RUN_SECONDS)
+    report = Report(WHOLE_RUN_SECONDS)
     try:
-        for name, longest, function in steps:
-            needed = name not in LEFT_OUT_WHEN_LATE
-            most = longest * SLOW_MACHINE if needed else longest
-            spared = 0 if needed else INSTALLING_SECONDS
-            report.step(name, lambda function=function, most=most, spared=spared, needed=needed:
-                        function(min(most, report.remaining(needed) - spared)), needed)
+        for number, step in enumerate(steps):
+            run_step(report, step, steps[number + 1:])
     finally:
         abandon_companions()
         kill_descendants()

@@ -16,8 +16,18 @@ def of_the_day(items, count, day=None):
     items = list(items)
     if count is None or count >= len(items):
         return items
+    return _jumping(items, (today() if day is None else day) * count, count)
+
+
+def in_order_of_the_day(items, day=None):
+    """All of them, every day others first, so that it is not always the same that are left out when there is less time than usual."""
+    items = list(items)
+    return _jumping(items, (today() if day is None else day) * max(1, len(items) // 2), len(items))
+
+
+def _jumping(items, first, count):
+    """`count` of the items from the place `first` on, in an order that jumps about."""
     stride = round(GOLDEN * len(items))
-    while math.gcd(stride, len(items)) != 1:
+    while math.gcd(stride, len(items)) > 1:
         stride += 1
-    first = (today() if day is None else day) * count
     return [items[(first + number) * stride % len(items)] for number in range(count)]
