@@ -37,6 +37,7 @@ class Trials {
       const double start = MPI_Wtime();
       operation_.run(comm, look_);
       const double end = MPI_Wtime();
+      MPI_Barrier(MPI_COMM_WORLD);
       if (!operation_.correct(trial_)) wrong_result(what_, trial_);
       if (number >= uncounted) seconds.push_back(end - start);
     }

@@ -1,5 +1,6 @@
 // Operations that all ranks take part in, tried again and again. A trial begins when every rank is there, so that none is still
-// busy with the results of the one before, and takes as long as its slowest rank.
+// busy with the results of the one before, and takes as long as its slowest rank. Results are checked when every rank has them:
+// where ranks share processors, a check would take one from a rank that is still at it, for whole slices of time.
 //
 // With --alternate the sides take turns of a few trials each, in one job, so that what is compared was measured within
 // milliseconds. The first trials of a turn are not counted: they find the buffers' lines where the side before left them.

@@ -160,6 +160,7 @@ class Beside:
     name: str
     options: tuple
     sides: tuple
+    copies_alone: tuple = ()  # sides of which the first rank copies all pieces of long messages, and its trace tells when
 
     @property
     def ranks(self):
@@ -175,8 +176,10 @@ def copying(protocol):
     return (forced(protocol), *(in_chunks(forced(protocol), count) for count in (64 * KB, WHOLE)))
 
 
+PIECE_SHARES = (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99))
+RGET = copying("rget")
 BESIDE = (
     Beside("beside nothing", ("--bytes", "0", "--pings", "50"), (HOST, AUTO)),
-    Beside("beside long receives", ("--bytes", str(WHOLE)), (HOST, *copying("rget"), AUTO)),
+    Beside("beside long receives", ("--bytes", str(WHOLE)), (HOST, *RGET, AUTO), RGET[:2]),
     Beside("beside long sends", ("--bytes", str(WHOLE), "--outward"), (HOST, *copying("rput"), AUTO)),
 )

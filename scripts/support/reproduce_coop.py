@@ -20,8 +20,8 @@ import tempfile
 
 import builds
 from coop_page import print_tables, write_page
-from coop_points import (AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, POINTS, PROTOCOLS, SIDES, times_in,
-                         turns_in)
+from coop_points import (AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PIECE_SHARES, POINTS, PROTOCOLS, SIDES,
+                         times_in, turns_in)
 from distance import PROGRAM, Distance
 from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
 
@@ -119,7 +119,24 @@ def measure_beside(builddir, beside, side):
     output = output_of(f"{beside.name}, {side.title}", result)
     found = dict(re.findall(r"^(median|p90|p99|p999|longest) (\S+) us$", output, re.MULTILINE))
     found |= {f"from {lower}": count for lower, count in re.findall(r"^took (\d+) \d+ (\d+)$", output, re.MULTILINE)}
-    return found | {"GB/s": rate for rate in re.findall(r"^long messages .* at (\S+) GB/s$", output, re.MULTILINE)}
+    found |= {"GB/s": rate for rate in re.findall(r"^long messages .* at (\S+) GB/s$", output, re.MULTILINE)}
+    return found | (measure_pieces(builddir, beside, side) if side in beside.copies_alone else {})
+
+
+def measure_pieces(builddir, beside, side):
+    """Microseconds that the first rank took for a piece of a long message, by share of the pieces: from one record of progress to the next."""
+    with tempfile.TemporaryDirectory(prefix="sluice-beside-") as directory:
+        environment = {**environment_of(builddir, side), "SLUICE_TRACE": directory}
+        output_of(f"{beside.name}, {side.title}, traced", run_job(beside.command(builddir), beside.ranks, environment, JOB_SECONDS))
+        dump = subprocess.run([builddir / "tools" / "sluice", "dump", "--json", "--kind", "progress", "--rank", "0", directory],
+                              capture_output=True, text=True, timeout=REPORT_SECONDS)
+    if dump.returncode != 0:
+        raise Failed(f"sluice dump: {dump.stderr.strip()}")
+    records = [json.loads(line) for line in dump.stdout.splitlines()]
+    pieces = sorted((after["time_ns"] - before["time_ns"]) / 1000 for before, after in zip(records, records[1:]) if before["operation"] == after["operation"])
+    if not pieces:
+        raise Failed(f"{beside.name}, {side.title}: its trace has no long message in pieces")
+    return {f"piece {name}": f"{pieces[min(len(pieces) - 1, int(len(pieces) * share))]:.2f}" for name, share in PIECE_SHARES}
 
 
 def rounds_of(distance, name, sides, measure, rounds):
