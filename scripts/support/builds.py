@@ -13,11 +13,20 @@ TSAN = ROOT / "build-tsan"
 
 # For stacks, and no more: the build takes three quarters of the time.
 LINE_NUMBERS = ["-Ddebug=false", "-Dcpp_args=-g1", "-Dc_args=-g1"]
-SANITIZED = ["-Db_lundef=false", "-Doptimization=g", *LINE_NUMBERS]
+CLANG = {"CC": "clang", "CXX": "clang++"}  # compiles for sanitizers in half the time that gcc takes
+ENVIRONMENT = {BUILD: {}, ASAN: CLANG, TSAN: CLANG}
+
+
+def sanitized(which, macro):
+    """`macro`: by which gcc tells the source of a sanitizer. Clang warns of conversions between signs as well, of which there is no end."""
+    return [f"-Db_sanitize={which}", "-Db_lundef=false", "-Doptimization=g", "-Ddebug=false", "-Dc_args=-g1",
+            f"-Dcpp_args=-g1 -D{macro}=1 -Wno-sign-conversion"]
+
+
 OPTIONS = {
     BUILD: LINE_NUMBERS,
-    ASAN: ["-Db_sanitize=address,undefined", *SANITIZED],
-    TSAN: ["-Db_sanitize=thread", *SANITIZED],
+    ASAN: sanitized("address,undefined", "__SANITIZE_ADDRESS__"),
+    TSAN: sanitized("thread", "__SANITIZE_THREAD__"),
 }
 SHOWN_LINES = 100
 
@@ -29,7 +38,7 @@ class BuildFailed(Exception):
 def configure(directory, seconds):
     if (directory / "build.ninja").exists():
         return
-    outcome = run(["meson", "setup", *OPTIONS[directory], directory, ROOT], seconds)
+    outcome = run(["meson", "setup", *OPTIONS[directory], directory, ROOT], seconds, env=ENVIRONMENT[directory])
     if outcome.returncode != 0:
         raise BuildFailed(f"meson setup of {directory.name} failed\n{outcome.output}")
 

@@ -101,6 +101,8 @@ class ModelTransport final : public RemoteTransport, public Rdma {
     --mine_.counts.registered;
   }
 
+  using RemoteTransport::read;
+  using RemoteTransport::write;
   bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
              std::uint64_t token) override {
     const std::lock_guard lock(shared_.wire->mutex);

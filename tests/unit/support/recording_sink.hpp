@@ -17,6 +17,8 @@ class RecordingSink : public MessageSink {
     std::string payload;
   };
 
+  virtual ~RecordingSink() = default;
+
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override {
     messages.push_back({from, header, std::string(reinterpret_cast<const char*>(payload.data()), payload.size())});
   }

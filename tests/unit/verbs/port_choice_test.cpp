@@ -58,7 +58,7 @@ TEST(port_choice, addresses_of_roce_are_preferred_in_order) {
     const PortChoice choice = choose_port({roce("r", gids)}, "", {});
     EXPECT_EQ(choice.gid.index, index);
     EXPECT_EQ(choice.network, network);
-    std::erase_if(gids, [&](const GidDescription& gid) { return gid.index == index; });
+    std::erase_if(gids, [used = choice.gid.index](const GidDescription& gid) { return gid.index == used; });
   }
 }
 
