@@ -184,12 +184,14 @@ Stores best_plain(Costs& costs) {
   return best;
 }
 
-/// The shortest length from which on two halves are done sooner, and two more messages sent, than the receiver has read all.
+/// The shortest length from which on two halves are done clearly sooner, and two more messages sent, than the receiver has read
+/// all. Where the two are alike, one measurement finds this and the next one that, and programs were faster where the receiver
+/// reads: gathers of 256 KB and 1 MB, four ranks on two processors, 63 and 85 µs, 171 and 239.
 std::size_t find_coop_own_bytes(Trials& pair, Stores write, Stores read, double round_trip) {
   std::size_t found = Calibration::most_coop_own_bytes;
   for (std::size_t i = own_lengths.size(); i-- > 0;) {
     const double both = pair.both_sides_anew(write, read, own_lengths[i]) + more_coop_round_trips * round_trip;
-    if (both > pair.other_side_anew(read, own_lengths[i])) break;
+    if (both > clearly * pair.other_side_anew(read, own_lengths[i])) break;
     found = own_lengths[i];
   }
   return found;
