@@ -13,7 +13,7 @@ TSAN = ROOT / "build-tsan"
 
 # For stacks, and no more: the build takes three quarters of the time.
 LINE_NUMBERS = ["-Ddebug=false", "-Dcpp_args=-g1", "-Dc_args=-g1"]
-CLANG = {"CC": "clang", "CXX": "clang++"}  # compiles for sanitizers in half the time that gcc takes
+CLANG = {"CC": "clang", "CXX": "clang++"}  # sooner done with sanitizers than gcc
 ENVIRONMENT = {BUILD: {}, ASAN: CLANG, TSAN: CLANG}
 
 

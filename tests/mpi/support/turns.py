@@ -22,12 +22,18 @@ def of_the_day(items, count, day=None):
 def in_order_of_the_day(items, day=None):
     """All of them, every day others first, so that it is not always the same that are left out when there is less time than usual."""
     items = list(items)
-    return _jumping(items, (today() if day is None else day) * max(1, len(items) // 2), len(items))
+    return _jumping(items, (today() if day is None else day) * _stride(len(items)), len(items))
 
 
 def _jumping(items, first, count):
     """`count` of the items from the place `first` on, in an order that jumps about."""
-    stride = round(GOLDEN * len(items))
-    while math.gcd(stride, len(items)) > 1:
-        stride += 1
+    stride = _stride(len(items))
     return [items[(first + number) * stride % len(items)] for number in range(count)]
+
+
+def _stride(count):
+    """Without a divisor in common with `count`, so that steps of it come to every place."""
+    stride = round(GOLDEN * count)
+    while math.gcd(stride, count) > 1:
+        stride += 1
+    return stride

@@ -145,31 +145,23 @@ TEST(Chunks, who_has_copied_some_and_left_still_answers_the_end_of_the_others) {
 }
 
 TEST(Chunks, those_that_the_receiver_copies_are_told_as_its_progress) {
-  AliasArena arena(10000);
-  LoopbackNetwork network(2);
-  Config config;
-  config.release = ReleaseMode::off;
-  config.rendezvous = Rendezvous::coop;
+  Config config = cooperating();
   config.copy_chunk = 1'000'000;
-  Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
-  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-  const Pages source;
-  const Pages target;
-  ASSERT_EQ(arena.migrate(ByteRange::of(target.data(), room)), Ineligible::none);
+  CooperatingEngines pair(config);
+  ASSERT_EQ(pair.arena.migrate(ByteRange::of(pair.target.data(), room)), Ineligible::none);
   const Traced traced;
 
   Request* send = nullptr;
   {
     // In a call that does not look at messages, so that all chunks are left to the receiver.
-    const Engine::Pause busy(sender);
-    send = sender.start_send(*from, one, tag, {source.data(), room, Layout::contiguous(1)}, SendMode::standard, here);
-    EXPECT_EQ(receiver.receive(*to, zero, tag, target.data(), room, here).bytes, room);
-    sender.wait_all({&send, 1}, here);
+    const Engine::Pause busy(pair.sender);
+    send =
+        pair.sender.start_send(*pair.from, one, tag, {pair.source.data(), room, Layout::contiguous(1)}, SendMode::standard, here);
+    EXPECT_EQ(pair.receiver.receive(*pair.to, zero, tag, pair.target.data(), room, here).bytes, room);
+    pair.sender.wait_all({&send, 1}, here);
   }
-  sender.take(send);
-  EXPECT_EQ(receiver.statistics().cooperative, 1u);
+  pair.sender.take(send);
+  EXPECT_EQ(pair.receiver.statistics().cooperative, 1u);
   // A quarter in whole pages, from the back. The first one is told by `complete`.
   constexpr std::size_t chunk = 184 * page_bytes;
   constexpr std::size_t shorter = room - 3 * chunk;

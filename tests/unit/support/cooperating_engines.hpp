@@ -45,19 +45,23 @@ inline const std::byte* message_of(int round) {
   return bytes.data() + round;
 }
 
-/// A sender and a receiver that take part in every copy (Rendezvous::coop) and release nothing.
-struct CooperatingEngines {
-  static Config config() {
-    Config made;
-    made.release = ReleaseMode::off;
-    made.rendezvous = Rendezvous::coop;
-    return made;
-  }
+/// Both sides take part in every copy (Rendezvous::coop), and nothing is released.
+inline Config cooperating() {
+  Config made;
+  made.release = ReleaseMode::off;
+  made.rendezvous = Rendezvous::coop;
+  return made;
+}
 
+/// A sender and a receiver.
+struct CooperatingEngines {
+  explicit CooperatingEngines(Config wanted = cooperating()) : config(wanted) {}
+
+  const Config config;
   LoopbackNetwork network{2};
   AliasArena arena{10000};
-  Engine sender{one_of_two(Peer{0}, network.transport(Peer{0}), config(), &arena)};
-  Engine receiver{one_of_two(Peer{1}, network.transport(Peer{1}), config(), &arena)};
+  Engine sender{one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena)};
+  Engine receiver{one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena)};
   Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
   Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   const Pages source;
