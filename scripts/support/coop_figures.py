@@ -113,34 +113,21 @@ class Timed:
 
     @property
     def best_forced(self):
-        """Where protocols take turns, that which auto is farthest behind of, or least ahead, turn by turn."""
-        if self.point.pattern.alternates:
-            return max(PROTOCOLS, key=lambda side: statistics.median(self._by_turn(side)))
-        return min(PROTOCOLS, key=lambda side: self.us[side.name])
+        """That which auto is farthest behind of, or least ahead, turn by turn."""
+        return max(PROTOCOLS, key=lambda side: statistics.median(self._by_turn(side)))
 
     @property
     def against_best(self):
-        """The time of auto divided by that of the best forced protocol: the median by turns. Where each has jobs of its own, the best one
-        is chosen by all other rounds: of several medians the least is less than the one that is looked for, by as much as they vary."""
-        if self.point.pattern.alternates:
-            return statistics.median(self._by_turn(self.best_forced))
-        rounds = range(min(map(len, self._by_round.values())))
-        return statistics.median(self._by_round[AUTO.name][one] / self._by_round[self._best_without(one)][one] for one in rounds)
+        """The time of auto divided by that of the best forced protocol: the median by turns."""
+        return statistics.median(self._by_turn(self.best_forced))
 
     @property
     def against_best_within(self):
-        """Where that lies, 95 times in 100; only where protocols take turns."""
-        return interval_of_median(self._by_turn(self.best_forced)) if self.point.pattern.alternates else None
+        """Where that lies, 95 times in 100."""
+        return interval_of_median(self._by_turn(self.best_forced))
 
     def _by_turn(self, side):
         return [auto / other for auto, other in zip(self._by_round[AUTO.name], self._by_round[side.name])]
-
-    def _best_without(self, left_out):
-        def others(side):
-            values = self._by_round[side.name]
-            return statistics.median(values[:left_out] + values[left_out + 1:] or values)
-
-        return min(PROTOCOLS, key=others).name
 
     @property
     def over_host(self):

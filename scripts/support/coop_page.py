@@ -21,12 +21,8 @@ HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in OVER_RPUT)
 
 def table(figures, pattern):
     return [(str(one.point.ranks), size_text(one.size), f"{one.us[RPUT.name]:.0f}", *(f"{one.speedup(side):.2f}" for side in OVER_RPUT),
-             f"{one.against_best:.2f}{_within(one.against_best_within)} ({one.best_forced.title})", f"{one.over_host:.2f}")
+             f"{one.against_best:.2f}, {_range(one.against_best_within)} ({one.best_forced.title})", f"{one.over_host:.2f}")
             for one in figures.timed(pattern)]
-
-
-def _within(interval):
-    return f", {interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
 
 
 PAPER_HEADINGS = ("pattern", "the paper", "here")
@@ -151,9 +147,8 @@ Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what i
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,
 `apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
 chooses by itself (`auto`). A trial begins when all ranks are there, ends when each line of what was received has been read, as a program does that uses it, and takes as long as its slowest rank; every bit is checked between trials.
-(With one byte read of each page, data that a peer wrote cost nothing before they are used, although they have to come from its cache or from memory then: *both ways, by pages* shows what that makes of messages of some MB.) Windows of *bandwidth* are not read, as in other benchmarks.
-Figures are medians of {rounds} rounds or more. In bandwidth each side has jobs of its own, in turn; the best forced protocol is chosen by all rounds but one, and auto is compared with it in that one; the median of these.
-(The least of several medians that vary is less than what it stands for.) In all other patterns the protocols take turns of ten trials within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
+(With one byte read of each page, data that a peer wrote cost nothing before they are used, although they have to come from its cache or from memory then: *both ways, by pages* shows what that makes of messages of some MB.) Of the windows of *bandwidth* a byte of each page is read.
+Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
 with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
 

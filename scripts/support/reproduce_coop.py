@@ -6,7 +6,7 @@
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
 Patterns of communication run with 2, 4 and 8 ranks on the host alone, under Sluice with every protocol forced, and with what Sluice
-chooses. Sides alternate, job by job, or within one job by turns of a few trials; times are medians, and the programs check every bit that they receive. Besides: how many copies each
+chooses. The host has jobs of its own, the protocols take turns of a few trials within one job; times are medians, and the programs check every bit that they receive. Besides: how many copies each
 rank of a stencil makes whose partners are partly on another host, from traces, and how long small messages take at a rank that has long ones.
 """
 
@@ -151,7 +151,7 @@ def rounds_of(distance, name, sides, measure, rounds):
 
 
 def turns_of(distance, builddir, point, rounds):
-    """Likewise, of a point whose protocols take turns in one job. A turn is a round of its own; the host's jobs have one each."""
+    """Likewise, where the protocols take turns in one job. A turn is a round of its own; the host's jobs have one each."""
     print(f"   {point.name}", flush=True)
     rows = []
 
@@ -190,11 +190,9 @@ def main():
     distance = Distance(builddir if chosen else None)
     thresholds = calibrate(builddir, distance) if chosen else None
     for point in patterns:
-        if point.pattern.alternates:
-            runs.add(turns_of(distance, builddir, point, options.rounds))
-    in_jobs = [point for point in patterns if not point.pattern.alternates]
-    for point, sides in [*((point, SIDES) for point in in_jobs), *((point, CHUNK_SIDES) for point in chunks)]:
-        runs.add(rounds_of(distance, point.name, sides, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
+        runs.add(turns_of(distance, builddir, point, options.rounds))
+    for point in chunks:
+        runs.add(rounds_of(distance, point.name, CHUNK_SIDES, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
     for point in beside:
         runs.add(rounds_of(distance, point.name, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
     if copies:
