@@ -43,8 +43,8 @@ class MixedTransport final : public Transport {
   [[nodiscard]] bool can_write(Peer peer) const override { return is_near(peer) && near_.can_write(peer); }
   [[nodiscard]] bool can_read_blocks(Peer peer) const override { return is_near(peer) && near_.can_read_blocks(peer); }
   [[nodiscard]] bool can_read(Peer peer) const override { return is_near(peer) && near_.can_read(peer); }
-  bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) override {
-    return near_.write(peer, file_offset, source);
+  bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override {
+    return near_.write(peer, file_offset, source, lines);
   }
   bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) override {
     return near_.read_block(peer, file_offset, target, lines);

@@ -11,14 +11,16 @@
 //   and was read by the sender       10.9        7.9            39         10
 //
 // So the table remembers for the last large buffers whether a message came into them or a peer read them, by their first byte. It
-// knows nothing of what the program does with them in between, and forgets what lies more bytes of messages back than fit into
-// the cache of one processor.
+// knows nothing of what the program does with them in between. A receiver's own lines are forgotten when more bytes of messages
+// have come since than fit into the cache that its processor has for itself. What a peer has read may be in a cache then that the
+// peer's processor shares with others, and this one may be among them or not (store_rates.hpp).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/processors.hpp"
 #include "runtime/shared_copy.hpp"
 
 namespace sluice {
@@ -26,12 +28,10 @@ namespace sluice {
 /// [one thread at a time]
 class BufferLines {
  public:
-  explicit BufferLines(std::size_t cache_bytes) : cache_bytes_(cache_bytes) {}
+  explicit BufferLines(ProcessorCaches caches) : caches_(caches) {}
 
   /// A message is about to come into these bytes: where their lines are now. From then on they are its receiver's own.
   TargetLines overwrite(const std::byte* start, std::size_t bytes);
-  /// Whether they would be its receiver's own if the cache were twice as large: part of them is, and the rest is not far.
-  [[nodiscard]] bool are_nearly_own(const std::byte* start, std::size_t bytes) const;
   /// A peer has copied out of them.
   void note_read_by_peer(const std::byte* start, std::size_t bytes);
 
@@ -44,15 +44,12 @@ class BufferLines {
   };
 
   [[nodiscard]] static std::size_t place_of(const std::byte* start);
-  [[nodiscard]] TargetLines lines_within(const std::byte* start, std::size_t bytes, std::size_t cache_bytes) const;
+  [[nodiscard]] TargetLines lines_of(const std::byte* start, std::size_t bytes) const;
   void enter(const std::byte* start, std::size_t bytes, TargetLines lines);
 
-  std::size_t cache_bytes_;
+  ProcessorCaches caches_;
   std::uint64_t moved_ = 0;            // bytes of all messages so far
   std::array<Buffer, 256> buffers_{};  // each at the place that follows from its start; a later one takes it over
 };
-
-/// Of one processor's own cache, the largest that it shares with no other: what the system says, or what is usual.
-[[nodiscard]] std::size_t own_cache_bytes();
 
 }  // namespace sluice

@@ -4,14 +4,13 @@
 // side in the CTS. All ranks of a node get the values of its first rank all the same (interpose/session.cpp).
 //
 //   pieces            how pieces of large messages are copied (shared_copy.hpp) where they are not streamed: the string
-//   instruction,
-//                     or what is clearly better
+//                     instruction, or what is clearly better
 //   streaming_bytes   the shortest piece that is written to a peer, and read by it, in clearly less time by streaming stores
 //   streaming_read_bytes   the same for pieces that a receiver reads while the sender writes the rest
 //   streaming_shared_bytes   the same where the lines that are overwritten are in the peer's cache, too (buffer_lines.hpp)
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
-//   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may as well read
-//   alone chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
+//   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may read alone
+//   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
 //
 // Bounds. Everything is clamped, whatever was measured; times are medians of trials in turn, and something else than the ordinary
 // way must be better by a tenth, here and for every longer length that was tried: a busy machine makes trials longer, not
@@ -43,8 +42,8 @@ struct Calibration {
   /// without it. Windows in GB/s, processors far from each other, where the receiver reads and where both copy: 64 KB 10.9 and
   /// 6.1, 128 KB 21.3 and 16.7, 192 KB 24.7 and 21.6, 256 KB 26.5 and 25.1; near to each other both are faster from 64 KB on.
   static constexpr std::size_t most_coop_bytes = std::size_t{256} << 10;
-  /// Of coop_own_bytes, likewise. Longer messages do not stay in a processor's cache together with what it works on.
-  static constexpr std::size_t most_coop_own_bytes = std::size_t{512} << 10;
+  /// Of coop_own_bytes, likewise. Longer messages stay in no processor's own cache.
+  static constexpr std::size_t most_coop_own_bytes = std::size_t{2} << 20;
 
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
@@ -52,7 +51,7 @@ struct Calibration {
 /// Keeps every member within what is sensible on any machine.
 [[nodiscard]] Calibration clamped(Calibration calibration);
 
-/// Takes 3 to 10 ms and 1 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
+/// Takes 5 to 20 ms and 2 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
 [[nodiscard]] std::optional<Calibration> measure_calibration();
 
 /// What the values hold for: model of the processor, number of processors, version of Sluice.

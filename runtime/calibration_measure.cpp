@@ -24,14 +24,14 @@ namespace {
 
 using Job = CopyPair::Job;
 
-constexpr std::uint64_t limit_ns = 20'000'000;
+constexpr std::uint64_t limit_ns = 40'000'000;
 /// 32 KB is what one side copies of a message of 64 KB.
 constexpr std::array<std::size_t, 5> lengths{std::size_t{4} << 10, std::size_t{16} << 10, std::size_t{32} << 10,
                                              std::size_t{64} << 10, std::size_t{256} << 10};
 constexpr std::size_t longest = lengths.back();
 /// Where a receiver that reads alone may be as fast as both sides.
-constexpr std::array<std::size_t, 4> own_lengths{std::size_t{64} << 10, std::size_t{128} << 10, std::size_t{256} << 10,
-                                                 Calibration::most_coop_own_bytes};
+constexpr std::array<std::size_t, 5> own_lengths{std::size_t{64} << 10, std::size_t{128} << 10, std::size_t{256} << 10,
+                                                 std::size_t{512} << 10, std::size_t{1} << 20};
 constexpr std::size_t pool_bytes = own_lengths.back();
 /// Large enough that what a copy costs is not what its jobs cost.
 constexpr std::size_t shared_length = std::size_t{64} << 10;

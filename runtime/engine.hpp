@@ -79,6 +79,7 @@ class Engine {
     HostHooks host;
     Config config;
     Calibration calibration{};  // need not be the same on all ranks
+    ProcessorCaches caches = processor_caches();
   };
 
   explicit Engine(const Parts& parts);

@@ -46,6 +46,11 @@ CopyChoice Engine::State::choose_copier(const Request& receive) const {
   }
 }
 
+/// Of many messages most are in memory again before they are read.
+bool Engine::State::may_stay_in_outer_cache(const Request& receive) const {
+  return !awaits_many && inside != 0 && !receive.released && receive.lines != TargetLines::own;
+}
+
 Copier Engine::State::choose_by_load(const Request& receive) const {
   return copier_by_load(transport->copy_load(receive.peer), transport->copy_load(self));
 }
@@ -61,7 +66,6 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .receiver_waits = inside != 0 && !receive.released,
           .found_in_a_call = Engine::this_thread_is_inside(),
           .is_exchange = both_send && bytes < least_uneven * last_large_send,
-          .reads_fast = receive.nearly_own_lines && bytes < coop_own_bytes,
           .oversubscribed = oversubscribed};
 }
 

@@ -30,6 +30,7 @@
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
 #include "runtime/statistics.hpp"
+#include "runtime/store_rates.hpp"
 #include "runtime/trace_kinds.hpp"
 
 namespace sluice {
@@ -123,7 +124,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);
   bool write_piece(Lock& lock, Request* send, std::size_t most);
-  std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target) const;  // [lock not held]
+  /// [lock not held] `lines`: of the target.
+  std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
   [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied);
@@ -209,6 +211,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   } untold_match;
   [[nodiscard]] Rendezvous wanted_inside_a_node(const Request& receive) const;
   [[nodiscard]] CopyChoice choose_copier(const Request& receive) const;
+  /// Whether the message can be read from a cache that both processors may share: soon, and not from its receiver's own.
+  [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const;
   [[nodiscard]] CopySituation situation_of(const Request& receive) const;
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;
   /// COOP-load: for as long as the transfer goes on this way.
@@ -335,7 +339,13 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t chunk_bytes;
   std::size_t coop_bytes;      // from here on two halves at once are worth their messages
   std::size_t coop_own_bytes;  // likewise, into a buffer of which no other processor has a line
-  BufferLines buffer_lines{own_cache_bytes()};
+  ProcessorCaches caches;
+  BufferLines buffer_lines{caches};
+  struct PeerStoreRates {
+    StoreRates writing;
+    StoreRates reading;
+  };
+  PeerStoreRates& rates_of(Peer peer) { return store_rates[static_cast<std::size_t>(peer)]; }
   std::size_t processes_on_node;
   bool oversubscribed;   // more processes on this node than processors
   bool spare_processor;  // the helper thread has one beside the application's
@@ -344,6 +354,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t eager_limit;                  // smallest of those by peer
   std::vector<std::size_t> eager_limits;    // by peer
   std::vector<AnnouncementBudget> budgets;  // by peer
+  std::vector<PeerStoreRates> store_rates;  // by peer
 
   std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
   std::deque<RdmaPiece> pieces;

@@ -14,14 +14,12 @@
 //                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
 //                                  by load, and was faster
 //   more processes than processors
-//     MPI_Send meets MPI_Irecv     the sender: one that receives from many would copy for all of them (table II). Not into
-//                                  a buffer that only a receiver that waits has used, and not long ago: it is faster than all
-//                                  of them, where the sender's lines are near (calibration.hpp)
-//     MPI_Recv, both sides wait, a very long message
-//                                  both: one that sends to many has a processor of the node more often than each of these
+//     MPI_Recv or MPI_Send, both sides wait, a very long message
+//                                  both: one that sends to many, or receives from them, has a processor of the node more often
+//                                  than each of these
 //     somebody waits at the receiver
 //                                  the receiver: it has the processor now, and needs no answer of a sender that does not
-//     otherwise                    the sender
+//     otherwise                    the sender, as MPI_Send that meets MPI_Irecv (table II)
 //     But a short message is always read by the receiver: an answer that asks the sender to copy costs that a turn
 //
 // Pure; engine_copy_choice.cpp knows the message and asks.
@@ -49,7 +47,6 @@ struct CopySituation {
   bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
-  bool reads_fast = false;       // into a buffer that only it has used, and not long ago, and as fast alone as with the sender
   bool oversubscribed = false;   // the processes of the node share processors
 };
 
@@ -59,22 +56,22 @@ namespace hybrid {
 /// computes. Where the sender waits, two halves are, also of messages one after the other. Windows of them one way, µs for each
 /// where the receiver reads and where both copy (AMD EPYC guest): 48 KB 10.2 and 5.6, 64 KB 8.5 and 6.1, 128 KB 14.3 and 9.2.
 inline constexpr std::size_t least_worth_waking = std::size_t{192} << 10;
-/// Four and eight ranks on two processors that gather, µs where the root reads and where the senders copy. Processors near to
-/// each other, with 1 MB of cache each: 64 KB 17 and 27; 128 KB 33 and 38, 98 and 97; 256 KB 48 and 69, 147 and 261; 512 KB 105
-/// and 144, 323 and 321; 1 MB 200 and 218, 539 and 585; 4 MB, four ranks, 1061 and 840. Far from each other, four ranks: 128 KB
-/// 78 and 49, 512 KB 264 and 101.
+/// Of messages that nobody waits for, from MPI_Send to MPI_Irecv and others. Where it lies best was not measured since helper
+/// threads are woken more rarely.
 inline constexpr std::size_t least_copied_by_blocked_sender = std::size_t{128} << 10;
-/// Of messages that nobody waits for. Where it lies best was not measured since helper threads are woken more rarely.
 inline constexpr std::size_t least_copied_by_sender = std::size_t{1} << 20;
-/// Four ranks on two processors, to all of which one sends, µs where they read and where both copy: 1 MB 181 and 232, 2 MB 501
-/// and 488, 4 MB 782 and 697, 8 MB 1900 and 1619.
+/// Two processors, µs until all data are read, where the receivers read, where the senders copy, and where both do. Gathered from
+/// three ranks: 256 KB 38, 62, 45; 1 MB 157, 239, 183; 2 MB 309, 512, 336; 4 MB 865, 1057, 769. From seven: 256 KB 113, 175, 120;
+/// 1 MB 372, 557, 404; 2 MB 1375, 1438, 1245; 4 MB 2496, 2549, 2395. Scattered to three, read and by both: 1 MB 181 and 232, 2 MB
+/// 501 and 488, 4 MB 782 and 697, 8 MB 1900 and 1619. (With a byte of each page read senders were ahead, as what they wrote cost
+/// nothing then.)
 inline constexpr std::size_t least_shared_in_turns = std::size_t{2} << 20;
 
 /// Of messages that are waited for one at a time, where two halves at once are worth their messages later than in windows, in
-/// which they overlap with copies. Half a ping-pong's time in µs where the receiver reads and where both copy, processors far
-/// from each other: 64 KB 6.9 and 9.2, 128 KB 12.0 and 14.1, 256 KB 20 and 19, 384 KB 28 and 23, 1 MB 65 and 42; near to each
-/// other the two are equal at 256 KB and at 1 MB. 16 messages of 256 KB, one waited for after the other: near 137 and 283, far
-/// 180 and 195. Into buffers that only their receiver uses likewise: scattered to one, 256 KB, far, 15.6 and 20.
+/// which they overlap with copies. Half a ping-pong's time in µs where the receiver reads and where both copy, data read in
+/// between. Processors far from each other: 64 KB 6.9 and 9.2, 128 KB 12.0 and 14.1, 256 KB 20 and 19, 384 KB 28 and 23, 1 MB 65
+/// and 42. Near to each other: 64 KB 7 and 7.4, 256 KB 21 and 22, 384 KB 33 and 30, 512 KB 41 and 37, 1 MB 75 and 67, 4 MB 195
+/// and 120.
 inline constexpr std::size_t least_halved_alone = std::size_t{384} << 10;
 
 }  // namespace hybrid
@@ -97,11 +94,11 @@ template <typename SenderWaits>
   using trace::Reason;
   const bool send_blocks = now.send == SendCall::blocking;
   if (now.oversubscribed) {
-    const bool one_of_many = send_blocks && !now.receive_blocks && now.bytes >= hybrid::least_copied_by_blocked_sender;
-    if (one_of_many && !(now.receiver_waits && now.reads_fast)) return {Copier::sender, Reason::calls};
-    const bool shared = now.receive_blocks && now.receiver_waits && now.bytes >= hybrid::least_shared_in_turns;
-    if (shared && sender_waits()) return {Copier::both, Reason::both_copy};
+    const bool shared = (send_blocks || now.receive_blocks) && now.bytes >= hybrid::least_shared_in_turns;
+    if (now.receiver_waits && shared && sender_waits()) return {Copier::both, Reason::both_copy};
     if (now.receiver_waits) return {Copier::receiver, Reason::receiver_waits};
+    const bool by_table = send_blocks && !now.receive_blocks;
+    if (by_table && now.bytes >= hybrid::least_copied_by_blocked_sender) return {Copier::sender, Reason::calls};
     if (now.bytes >= hybrid::least_copied_by_sender) return {Copier::sender, Reason::sender_copies};
     return {Copier::receiver, Reason::is_short};
   }

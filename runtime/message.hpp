@@ -94,7 +94,7 @@ struct ClearToSend {
   std::uint32_t generation = 0;
   std::uint32_t chunk_bytes = 0;
   std::uint32_t remote_key = 0;  // rdma_write
-  std::uint32_t unused = 0;
+  std::uint32_t outer = 0;       // write: not 0 where the receiver may read it from a cache that both processors share
 };
 static_assert(sizeof(ClearToSend) == 56);
 

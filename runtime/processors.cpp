@@ -87,4 +87,14 @@ ProcessorPair two_processors() {
                      read_processors(directory + "cpu" + std::to_string(first) + "/topology/thread_siblings_list"));
 }
 
+ProcessorCaches processor_caches() {
+  constexpr std::size_t usual_own_bytes = std::size_t{1} << 20;
+  const auto size_of = [](int level, std::size_t usual) {
+    const long found = sysconf(level);
+    return found > 0 ? static_cast<std::size_t>(found) : usual;
+  };
+  const std::size_t own = size_of(_SC_LEVEL2_CACHE_SIZE, usual_own_bytes);
+  return {.own_bytes = own, .largest_bytes = std::max(own, size_of(_SC_LEVEL3_CACHE_SIZE, own))};
+}
+
 }  // namespace sluice

@@ -44,4 +44,11 @@ struct ProcessorShare {
   [[nodiscard]] bool has_spare() const { return 2 * processes <= processors && own > 1; }
 };
 
+/// What the system says, or what is usual.
+struct ProcessorCaches {
+  std::size_t own_bytes;      // of one processor: the largest that it shares with no other
+  std::size_t largest_bytes;  // of all that it uses
+};
+[[nodiscard]] ProcessorCaches processor_caches();
+
 }  // namespace sluice

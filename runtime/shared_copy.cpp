@@ -1,5 +1,7 @@
 #include "runtime/shared_copy.hpp"
 
+#include <algorithm>
+
 namespace sluice {
 namespace shared_copy {
 namespace {
@@ -39,16 +41,17 @@ void use(const Thresholds& thresholds) {
 
 }  // namespace shared_copy
 
-void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
+void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines) {
   const auto& pieces = shared_copy::pieces;
-  (bytes >= shared_copy::in_force.streaming_bytes ? pieces.streaming : pieces.plain)(target, source, bytes);
+  const bool streams = bytes >= shared_copy::in_force.streaming_bytes && lines != TargetLines::outer;
+  (streams ? pieces.streaming : pieces.plain)(target, source, bytes);
 }
 
 void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines) {
   const auto& pieces = shared_copy::pieces;
   const auto& from = shared_copy::in_force;
-  const bool streams =
-      bytes >= from.streaming_read_bytes || (lines == TargetLines::shared && bytes >= from.streaming_shared_bytes);
+  const std::size_t least = lines == TargetLines::shared ? from.streaming_shared_bytes : shared_copy::never;
+  const bool streams = bytes >= std::min(least, from.streaming_read_bytes) && lines != TargetLines::outer;
   (streams ? pieces.streaming : pieces.plain)(target, source, bytes);
 }
 

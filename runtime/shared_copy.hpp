@@ -56,12 +56,12 @@ inline void copy_to_shared(std::byte* target, const std::byte* source, std::size
   std::memcpy(target, source, bytes);
 }
 
-/// Whose cache has the lines that a copy out of a peer's memory overwrites: nobody knows, this processor's only, or those that a
-/// peer has read (buffer_lines.hpp).
-enum class TargetLines : std::uint8_t { unknown, own, shared };
+/// Whose cache has the lines of a receive buffer that a copy overwrites: nobody knows, its receiver's only, the peer's as well
+/// that has read them (buffer_lines.hpp), or none that a processor has for itself: one that both share, as far as is known.
+enum class TargetLines : std::uint8_t { unknown, own, shared, outer };
 
-/// A piece of a large message into a peer's memory file, and out of it.
-void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes);
+/// A piece of a large message into a peer's memory file, and out of it. Outer lines are never streamed past.
+void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines);
 void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines);
 
 }  // namespace sluice

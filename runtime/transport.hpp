@@ -149,9 +149,9 @@ class Transport {
   [[nodiscard]] virtual bool can_read_blocks(Peer peer) const = 0;
   [[nodiscard]] virtual bool can_read(Peer peer) const = 0;
   /// [any thread] Copies into the peer's memory file; false when that is impossible (nothing is lost, the transfer goes
-  /// another way) and can_write answers false from then on.
-  virtual bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) = 0;
-  /// [any thread] Copies from the peer's memory file; false as for `write`. `lines`: of the target, for the choice of stores.
+  /// another way) and can_write answers false from then on. `lines`: of the target, for the choice of stores.
+  virtual bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) = 0;
+  /// [any thread] Copies from the peer's memory file; false as for `write`; `lines` likewise.
   virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) = 0;
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;

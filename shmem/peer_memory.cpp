@@ -149,15 +149,15 @@ std::size_t PeerMemory::move_run(Window& there, const Piece& piece) {
     ::madvise(reinterpret_cast<void*>(pages.begin), pages.size(), MADV_POPULATE_WRITE);
   }
   if (piece.call == SYS_pwrite64) {
-    copy_to_peer(shared, piece.own, bytes);
+    copy_to_peer(shared, piece.own, bytes, piece.lines);
   } else {
     copy_from_peer(piece.own, shared, bytes, piece.lines);
   }
   return bytes;
 }
 
-bool PeerMemory::write(std::uint64_t offset, std::span<const std::byte> source) {
-  return move({SYS_pwrite64, offset, const_cast<std::byte*>(source.data()), source.size(), TargetLines::unknown});
+bool PeerMemory::write(std::uint64_t offset, std::span<const std::byte> source, TargetLines lines) {
+  return move({SYS_pwrite64, offset, const_cast<std::byte*>(source.data()), source.size(), lines});
 }
 
 bool PeerMemory::read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines) {

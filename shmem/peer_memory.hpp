@@ -44,7 +44,7 @@ class PeerMemory {
   [[nodiscard]] std::string refusal() const;
 
   /// False when it is impossible, and from then on.
-  bool write(std::uint64_t offset, std::span<const std::byte> source);
+  bool write(std::uint64_t offset, std::span<const std::byte> source, TargetLines lines = TargetLines::unknown);
   bool read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines = TargetLines::unknown);
 
  private:
@@ -60,7 +60,7 @@ class PeerMemory {
     std::uint64_t offset;  // in the file
     std::byte* own;
     std::size_t bytes;
-    TargetLines lines;  // of a read's target
+    TargetLines lines;  // of the target
   };
   bool move(Piece piece);
   std::size_t move_run(Window& window, const Piece& piece);

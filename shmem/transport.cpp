@@ -234,8 +234,8 @@ bool ShmemTransport::can_write(Peer peer) const { return link(peer).memory.usabl
 bool ShmemTransport::can_read_blocks(Peer peer) const { return link(peer).memory.usable(); }
 bool ShmemTransport::can_read(Peer peer) const { return link(peer).cross.usable(); }
 
-bool ShmemTransport::write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) {
-  return link(peer).memory.write(file_offset, source);
+bool ShmemTransport::write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) {
+  return link(peer).memory.write(file_offset, source, lines);
 }
 
 bool ShmemTransport::read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) {

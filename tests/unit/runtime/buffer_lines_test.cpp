@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::size_t kb = 1024;
 constexpr std::size_t cache = 1024 * kb;
+constexpr std::size_t largest = 4 * cache;
 
 class BufferLinesTest : public testing::Test {
  protected:
   [[nodiscard]] std::byte* at(std::size_t offset) { return memory_.data() + offset; }
 
-  BufferLines lines_{cache};
+  BufferLines lines_{{.own_bytes = cache, .largest_bytes = largest}};
 
  private:
   std::vector<std::byte> memory_ = std::vector<std::byte>(8 * cache);
@@ -39,29 +40,37 @@ TEST_F(BufferLinesTest, are_shared_from_a_peers_reading_to_the_next_message) {
   EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::own);
 }
 
-TEST_F(BufferLinesTest, are_unknown_when_more_has_gone_through_the_cache_since) {
+TEST_F(BufferLinesTest, are_outer_when_more_has_gone_through_a_processors_own_cache_since_a_peer_read_them) {
   lines_.note_read_by_peer(at(0), 64 * kb);
   lines_.overwrite(at(cache), cache);
-  EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::shared) << "as much as the cache holds";
+  EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::shared) << "as much as it holds";
+  lines_.note_read_by_peer(at(0), 64 * kb);
   lines_.overwrite(at(cache), cache);
   lines_.overwrite(at(2 * cache), 4 * kb);
+  EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::outer);
+  EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::own);
+}
+
+TEST_F(BufferLinesTest, are_unknown_when_more_has_gone_through_all_caches_since) {
+  lines_.note_read_by_peer(at(0), 64 * kb);
+  lines_.overwrite(at(cache), largest);
+  lines_.overwrite(at(cache), 4 * kb);
   EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::unknown);
 }
 
-TEST_F(BufferLinesTest, are_nearly_own_as_long_as_twice_as_much_has_gone_through) {
-  EXPECT_FALSE(lines_.are_nearly_own(at(0), 64 * kb)) << "nothing has come";
+TEST_F(BufferLinesTest, are_unknown_when_more_has_gone_through_the_receivers_own_cache_since_a_message_came) {
   lines_.overwrite(at(0), 64 * kb);
-  lines_.overwrite(at(cache), 2 * cache);
-  EXPECT_TRUE(lines_.are_nearly_own(at(0), 64 * kb));
-  lines_.overwrite(at(4 * cache), 4 * kb);
-  EXPECT_FALSE(lines_.are_nearly_own(at(0), 64 * kb));
-  lines_.note_read_by_peer(at(0), 64 * kb);
-  EXPECT_FALSE(lines_.are_nearly_own(at(0), 64 * kb)) << "a peer has them";
+  lines_.overwrite(at(cache), cache + 4 * kb);
+  EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::unknown);
 }
 
-TEST_F(BufferLinesTest, are_unknown_of_what_is_longer_than_the_cache) {
-  lines_.note_read_by_peer(at(0), 2 * cache);
+TEST_F(BufferLinesTest, of_what_is_longer_than_a_processors_own_cache_are_never_in_it) {
+  lines_.overwrite(at(0), 2 * cache);
   EXPECT_EQ(lines_.overwrite(at(0), 2 * cache), TargetLines::unknown);
+  lines_.note_read_by_peer(at(0), 2 * cache);
+  EXPECT_EQ(lines_.overwrite(at(0), 2 * cache), TargetLines::outer);
+  lines_.note_read_by_peer(at(0), largest + kb);
+  EXPECT_EQ(lines_.overwrite(at(0), largest + kb), TargetLines::unknown);
 }
 
 TEST_F(BufferLinesTest, are_kept_of_many_buffers_at_round_addresses) {
@@ -69,11 +78,6 @@ TEST_F(BufferLinesTest, are_kept_of_many_buffers_at_round_addresses) {
   for (std::size_t i = 0; i < 32; ++i) lines_.overwrite(at(i * 256 * kb), 16 * kb);
   for (std::size_t i = 0; i < 32; ++i) kept += lines_.overwrite(at(i * 256 * kb), 16 * kb) == TargetLines::own ? 1 : 0;
   EXPECT_GE(kept, 24U) << "at most a few of them share a place";
-}
-
-TEST(OwnCache, has_a_size_that_a_processor_may_have) {
-  EXPECT_GE(own_cache_bytes(), 64 * kb);
-  EXPECT_LE(own_cache_bytes(), std::size_t{1} << 30);
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
 
 #include "runtime/alias_arena.hpp"
-#include "runtime/buffer_lines.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/runtime/patterned_memory.hpp"
@@ -19,27 +19,26 @@ namespace {
 constexpr std::size_t bytes = 400'000;
 constexpr std::size_t coop_bytes = 64'000;
 constexpr std::size_t coop_own_bytes = 450'000;
+constexpr ProcessorCaches large{.own_bytes = 2'000'000, .largest_bytes = 4'000'000};
+constexpr ProcessorCaches small{.own_bytes = 100'000, .largest_bytes = 4'000'000};
 
 class EngineLines : public testing::Test {
  protected:
-  void SetUp() override {
-    if (own_cache_bytes() < bytes) GTEST_SKIP() << "a processor of this machine keeps " << own_cache_bytes() << " bytes";
-  }
-
   struct Side {
-    Side(EngineLines& test, Rendezvous rendezvous, std::size_t processes, Peer self, Rank rank)
-        : engine(parts(test, rendezvous, processes, self)),
+    Side(EngineLines& test, Rendezvous rendezvous, ProcessorCaches caches, Peer self, Rank rank)
+        : engine(parts(test, rendezvous, caches, self)),
           context(engine.adopt(ContextId{1}, {Peer{0}, Peer{1}}, rank)),
           other(rank == zero ? one : zero) {}
 
-    static Engine::Parts parts(EngineLines& test, Rendezvous rendezvous, std::size_t processes, Peer self) {
+    static Engine::Parts parts(EngineLines& test, Rendezvous rendezvous, ProcessorCaches caches, Peer self) {
       Config config;
       config.release = ReleaseMode::off;
       config.rendezvous = rendezvous;
       Engine::Parts made = one_of_two(self, test.network.transport(self), config, &test.arena);
       made.calibration.coop_bytes = coop_bytes;
       made.calibration.coop_own_bytes = coop_own_bytes;
-      made.processors = {.processes = processes, .processors = 2};
+      made.processors = {.processes = 2, .processors = 2};
+      made.caches = caches;
       return made;
     }
 
@@ -50,8 +49,8 @@ class EngineLines : public testing::Test {
   };
 
   struct Sides {
-    explicit Sides(EngineLines& test, Rendezvous rendezvous, std::size_t processes = 2)
-        : a(test, rendezvous, processes, Peer{0}, zero), b(test, rendezvous, processes, Peer{1}, one) {
+    explicit Sides(EngineLines& test, Rendezvous rendezvous, ProcessorCaches caches = large)
+        : a(test, rendezvous, caches, Peer{0}, zero), b(test, rendezvous, caches, Peer{1}, one) {
       for (Side* side : {&a, &b}) EXPECT_EQ(test.arena.migrate(side->buffer.range()), Ineligible::none);
     }
     Side a;
@@ -105,10 +104,58 @@ TEST_F(EngineLines, that_are_the_receivers_own_let_it_copy_longer_messages_alone
   EXPECT_TRUE(sender_copied(sides.a, sides.b)) << "it was read by the sender";
 }
 
-TEST_F(EngineLines, that_are_the_receivers_own_let_it_read_where_processors_are_shared) {
-  Sides sides(*this, Rendezvous::automatic, 3);
-  EXPECT_TRUE(sender_copied(sides.a, sides.b)) << "nothing is known of the buffer";
-  EXPECT_FALSE(sender_copied(sides.a, sides.b)) << "it is the receiver's own";
+/// The second one plain, the third one streaming: nothing is known of either before.
+TEST_F(EngineLines, that_a_peer_has_read_and_no_processor_has_for_itself_are_overwritten_both_ways_at_first) {
+  Sides sides(*this, Rendezvous::rget, small);
+  move(sides.a, sides.b);
+  EXPECT_EQ(network.bytes_read_into(Peer{1}, TargetLines::unknown), bytes);
+  move(sides.b, sides.a);
+  move(sides.a, sides.b);
+  EXPECT_GT(network.bytes_read_into(Peer{0}, TargetLines::outer), 0U);
+  EXPECT_GT(network.bytes_read_into(Peer{0}, TargetLines::shared), 0U);
+  EXPECT_EQ(network.bytes_read_into(Peer{0}, TargetLines::outer) + network.bytes_read_into(Peer{0}, TargetLines::shared), bytes);
+}
+
+TEST_F(EngineLines, of_a_message_that_its_receiver_awaits_alone_are_written_both_ways_at_first) {
+  Sides sides(*this, Rendezvous::rput, small);
+  EXPECT_TRUE(sender_copied(sides.a, sides.b));
+  EXPECT_GT(network.bytes_written_into(Peer{0}, TargetLines::outer), 0U);
+  EXPECT_GT(network.bytes_written_into(Peer{0}, TargetLines::shared), 0U);
+}
+
+TEST_F(EngineLines, that_are_the_receivers_own_are_written_past_the_caches) {
+  Sides sides(*this, Rendezvous::rput, {.own_bytes = bytes, .largest_bytes = 4'000'000});
+  EXPECT_TRUE(sender_copied(sides.a, sides.b));
+  const std::size_t before = network.bytes_written_into(Peer{0}, TargetLines::unknown);
+  EXPECT_TRUE(sender_copied(sides.a, sides.b));
+  EXPECT_EQ(network.bytes_written_into(Peer{0}, TargetLines::unknown) - before, bytes);
+}
+
+TEST_F(EngineLines, of_messages_that_are_awaited_together_are_not_asked_for) {
+  Sides sides(*this, Rendezvous::rput, small);
+  constexpr std::size_t half = bytes / 2;
+  std::thread sending([&] {
+    for (const std::size_t begin : {std::size_t{0}, half})
+      sides.a.engine.send(*sides.a.context, sides.a.other, tag, sides.a.buffer.start() + begin, half, SendMode::standard, here);
+    sides.a.engine.drain();
+  });
+  std::array<Request*, 2> receives{};
+  const Engine::Pause in_a_call(sides.b.engine);
+  for (std::size_t i = 0; i < receives.size(); ++i) {
+    const UserBuffer target{sides.b.buffer.start() + i * half, half, Layout::contiguous(1)};
+    receives[i] = sides.b.engine.start_receive(*sides.b.context, sides.b.other, tag, target, here);
+  }
+  sides.b.engine.wait_all(receives, here);
+  sides.b.engine.drain();
+  sending.join();
+  for (Request* receive : receives) sides.b.engine.take(receive);
+  EXPECT_EQ(network.bytes_written_into(Peer{0}, TargetLines::unknown), 2 * half);
+}
+
+TEST_F(EngineLines, of_a_message_that_fits_into_a_processors_own_cache_are_not_asked_for) {
+  Sides sides(*this, Rendezvous::rput, large);
+  EXPECT_TRUE(sender_copied(sides.a, sides.b));
+  EXPECT_EQ(network.bytes_written_into(Peer{0}, TargetLines::unknown), bytes);
 }
 
 }  // namespace

@@ -57,10 +57,6 @@ constexpr CopySituation shared(CopySituation now) {
   now.oversubscribed = true;
   return now;
 }
-constexpr CopySituation reading_fast(CopySituation now) {
-  now.reads_fast = true;
-  return now;
-}
 constexpr CopySituation unattended(CopySituation now) {
   now.receiver_waits = false;
   return now;
@@ -89,11 +85,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     SharedProcessors, HybridChoice,
     testing::Values(
-        Case{"a_gathering_root_reads_short_ones", shared(to_irecv(127 * kb)), true, Copier::receiver, Reason::receiver_waits},
-        Case{"senders_copy_to_a_gathering_root", shared(to_irecv(128 * kb)), true, Copier::sender, Reason::calls},
-        Case{"it_reads_where_it_is_fast", shared(reading_fast(to_irecv(512 * kb))), true, Copier::receiver,
-             Reason::receiver_waits},
-        Case{"not_while_it_computes", shared(unattended(reading_fast(to_irecv(512 * kb)))), true, Copier::sender, Reason::calls},
+        Case{"a_gathering_root_that_waits_reads", shared(to_irecv(2047 * kb)), true, Copier::receiver, Reason::receiver_waits},
+        Case{"it_shares_very_long_ones", shared(to_irecv(2048 * kb)), true, Copier::both, Reason::both_copy},
+        Case{"senders_copy_while_it_computes", shared(unattended(to_irecv(128 * kb))), true, Copier::sender, Reason::calls},
+        Case{"no_short_ones", shared(unattended(to_irecv(127 * kb))), true, Copier::receiver, Reason::is_short},
         Case{"who_waits_reads", shared(blocking(2047 * kb)), true, Copier::receiver, Reason::receiver_waits},
         Case{"a_very_long_one", shared(blocking(2048 * kb)), true, Copier::both, Reason::both_copy},
         Case{"a_very_long_one_of_a_busy_sender", shared(blocking(2048 * kb)), false, Copier::receiver, Reason::receiver_waits},

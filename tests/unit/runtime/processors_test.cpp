@@ -56,5 +56,12 @@ TEST(processors, are_to_spare_for_processes_that_are_not_bound_to_one) {
   EXPECT_FALSE((ProcessorShare{.processes = 3, .processors = 4, .own = 4}.has_spare()));
 }
 
+TEST(ProcessorCaches, have_sizes_that_a_processor_may_have) {
+  const ProcessorCaches found = processor_caches();
+  EXPECT_GE(found.own_bytes, std::size_t{64} << 10);
+  EXPECT_LE(found.largest_bytes, std::size_t{1} << 36);
+  EXPECT_LE(found.own_bytes, found.largest_bytes);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -14,11 +14,13 @@ using shared_copy::Thresholds;
 
 using Copy = void (*)(std::byte*, const std::byte*, std::size_t);
 
-void copy_from_peer_unknown(std::byte* target, const std::byte* source, std::size_t bytes) {
-  copy_from_peer(target, source, bytes, TargetLines::unknown);
+template <TargetLines lines>
+void to_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
+  copy_to_peer(target, source, bytes, lines);
 }
-void copy_from_peer_shared(std::byte* target, const std::byte* source, std::size_t bytes) {
-  copy_from_peer(target, source, bytes, TargetLines::shared);
+template <TargetLines lines>
+void from_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
+  copy_from_peer(target, source, bytes, lines);
 }
 
 /// On both sides of every threshold, with every combination of them in force.
@@ -45,7 +47,9 @@ TEST_P(SharedCopy, copies_whatever_the_thresholds_are) {
 }
 
 INSTANTIATE_TEST_SUITE_P(each, SharedCopy,
-                         testing::Values(&copy_to_shared, &copy_to_peer, &copy_from_peer_unknown, &copy_from_peer_shared));
+                         testing::Values(&copy_to_shared, &to_peer<TargetLines::unknown>, &to_peer<TargetLines::outer>,
+                                         &from_peer<TargetLines::unknown>, &from_peer<TargetLines::shared>,
+                                         &from_peer<TargetLines::outer>));
 
 TEST(shared_copy, uses_the_string_instruction_unmeasured_where_it_is_announced_as_fast) {
   const Thresholds announced = shared_copy::announced_thresholds();

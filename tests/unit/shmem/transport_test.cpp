@@ -289,7 +289,7 @@ TEST(ShmemTransport, WritesIntoThePeersFileAndReadsItsMemory) {
   ASSERT_EQ(::ftruncate(alias.get(), 1 << 20), 0);
   ShmemNode node(2, CopyMode::automatic, alias.get());
   const std::string text = "single copy";
-  ASSERT_TRUE(node[0].write(Peer{1}, 4096, std::as_bytes(std::span(text))));
+  ASSERT_TRUE(node[0].write(Peer{1}, 4096, std::as_bytes(std::span(text)), TargetLines::unknown));
   std::string back(text.size(), ' ');
   ASSERT_EQ(::pread(alias.get(), back.data(), back.size(), 4096), static_cast<ssize_t>(back.size()));
   EXPECT_EQ(back, text);

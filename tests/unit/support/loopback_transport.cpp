@@ -52,6 +52,9 @@ struct Station {
   std::atomic<bool> write_refused{false};
   std::atomic<bool> read_refused{false};
   std::atomic<TargetLines> lines{};  // of the last block that it has read
+  using BytesByLines = std::array<std::atomic<std::size_t>, 4>;
+  BytesByLines written_into{};
+  BytesByLines read_into{};  // of blocks
 };
 
 struct LoopbackNetwork::Shared {
@@ -144,7 +147,7 @@ class LoopbackTransport final : public Transport {
   [[nodiscard]] bool can_write(Peer) const override { return shared_.knobs.can_write && !mine_.write_refused; }
   [[nodiscard]] bool can_read(Peer) const override { return shared_.knobs.can_read && !mine_.read_refused; }
 
-  bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source) override {
+  bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override {
     if (!can_write(peer) || shared_.vanished == peer) return false;
     if (mine_.written.fetch_add(source.size()) + source.size() > shared_.knobs.write_budget) {
       mine_.written -= source.size();
@@ -152,6 +155,7 @@ class LoopbackTransport final : public Transport {
       return false;
     }
     std::memcpy(reinterpret_cast<void*>(file_offset), source.data(), source.size());
+    mine_.written_into[static_cast<std::size_t>(lines)] += source.size();
     return true;
   }
 
@@ -159,6 +163,7 @@ class LoopbackTransport final : public Transport {
 
   bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) override {
     mine_.lines = lines;
+    mine_.read_into[static_cast<std::size_t>(lines)] += target.size();
     const AliasArena* blocks = shared_.knobs.blocks;
     const std::uint64_t source = blocks ? reinterpret_cast<std::uint64_t>(blocks->alias(file_offset)) : file_offset;
     return can_read_blocks(peer) && read(peer, source, target) == target.size();
@@ -345,6 +350,12 @@ std::size_t LoopbackNetwork::bytes_written(Peer by) { return shared_->stations.a
 const LoopbackAdapter& LoopbackNetwork::adapter(Peer peer) const { return transports_.at(index(peer))->adapter; }
 std::size_t LoopbackNetwork::adapter_work() { return transports_.at(0)->adapter_work() - shared_->knobs.adapter.foreign_work; }
 std::size_t LoopbackNetwork::bytes_read(Peer by) { return shared_->stations.at(index(by)).read; }
+std::size_t LoopbackNetwork::bytes_written_into(Peer by, TargetLines lines) {
+  return shared_->stations.at(index(by)).written_into.at(static_cast<std::size_t>(lines));
+}
+std::size_t LoopbackNetwork::bytes_read_into(Peer by, TargetLines lines) {
+  return shared_->stations.at(index(by)).read_into.at(static_cast<std::size_t>(lines));
+}
 TargetLines LoopbackNetwork::lines_read_into(Peer by) { return shared_->stations.at(index(by)).lines; }
 
 }  // namespace sluice

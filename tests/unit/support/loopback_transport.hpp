@@ -60,6 +60,9 @@ class LoopbackNetwork {
   /// Bytes that went through `write` and `read` of this peer.
   [[nodiscard]] std::size_t bytes_written(Peer by);
   [[nodiscard]] std::size_t bytes_read(Peer by);
+  /// ... into targets of which this was said.
+  [[nodiscard]] std::size_t bytes_written_into(Peer by, TargetLines lines);
+  [[nodiscard]] std::size_t bytes_read_into(Peer by, TargetLines lines);
   /// Said of the target when this peer read a block last.
   [[nodiscard]] TargetLines lines_read_into(Peer by);
   /// Of this peer, once its engine has ended or stands still.
