@@ -103,7 +103,7 @@ std::size_t ShmemTransport::max_payload(Peer /*peer*/) const { return ring::larg
 
 /// Where processes share processors, a helper thread that is woken takes the processor from the application that it helps, and
 /// that application is most often back in a call a moment later. So the peer gets that moment, while this process polls on.
-void ShmemTransport::alert(Link& link, News news) {
+void ShmemTransport::alert_who_asked(Link& link, News news) {
   const bool asks_helper = asks_helper_for(link.inbox.attention().load(std::memory_order_seq_cst), news);
   if (news == News::eager || !asks_helper) {
     sluice::alert(link.inbox.attention(), news, link.helper_bell.get());

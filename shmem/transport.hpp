@@ -95,7 +95,12 @@ class ShmemTransport final : public Transport {
   };
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }
-  void alert(Link& link, News news);
+  /// After what the peer is told of was published, sequentially consistently. Most often nobody has asked.
+  void alert(Link& link, News news) {
+    if (asks_for(link.inbox.attention().load(std::memory_order_seq_cst), news)) [[unlikely]]
+      alert_who_asked(link, news);
+  }
+  void alert_who_asked(Link& link, News news);
   void ring_after_a_moment(Link& link, News news);
   void ring_overdue();
   int drain(Link& link, MessageSink& sink);
@@ -113,7 +118,7 @@ class ShmemTransport final : public Transport {
   std::vector<std::uint32_t> local_of_;       // by peer
   std::vector<Link*> senders_;                // those that have sent something
   std::size_t waiting_for_room_ = 0;          // links with waits_for_room
-  const bool patient_;                        // as processes share processors: see alert()
+  const bool patient_;                        // as processes share processors: see alert_who_asked()
   std::vector<Link*> deferred_;               // peers whose helper threads may have to be woken
   std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;
