@@ -53,6 +53,10 @@ def _named(one):
     return f"{one.point.name}, {size_text(one.size)}"
 
 
+def _named_with_doubt(one):
+    return _named(one) + (" (or not behind at all)" if one.against_best_within[0] <= 1 else "")
+
+
 def summary(figures):
     """What matters of all that, a line each."""
     timed = figures.all_timed()
@@ -64,7 +68,7 @@ def summary(figures):
     lines = ["auto's time divided by that of the best forced protocol: "
              f"{statistics.geometric_mean(one.against_best for one in timed):.2f} in the mean, "
              f"{slowest.against_best:.2f} at the worst point ({_named(slowest)}); above {WITHIN} at {len(behind)} of {len(timed)}"
-             f"{': ' if behind else ''}{'; '.join(map(_named, behind))}",
+             f"{': ' if behind else ''}{'; '.join(map(_named_with_doubt, behind))}",
              f"auto over the host alone: {statistics.geometric_mean(one.over_host for one in timed):.2f} in the mean, "
              f"{least.over_host:.2f} at the worst point ({_named(least)})"]
     for one in timed:
@@ -148,7 +152,7 @@ The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi
 `apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
 chooses by itself (`auto`). A trial begins when all ranks are there, ends when each line of what was received has been read, as a program does that uses it, and takes as long as its slowest rank; every bit is checked between trials.
 (With one byte read of each page, data that a peer wrote cost nothing before they are used, although they have to come from its cache or from memory then: *both ways, by pages* shows what that makes of messages of some MB.) Of the windows of *bandwidth* a byte of each page is read.
-Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
+Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
 with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
 
