@@ -174,7 +174,10 @@ void ShmemTransport::commit(Peer to, const MessageHeader& header) {
 int ShmemTransport::poll(MessageSink& sink) {
   if (!deferred_.empty()) ring_overdue();
   if (waiting_for_room_ != 0) deliver_room(sink);
-  admit_new_senders();
+  for (std::size_t word = 0; word < contact_words_; word++) {
+    if (inbox_.contacts(word).load(std::memory_order_relaxed) != 0) [[unlikely]]
+      admit_new_senders(word);
+  }
   int delivered = 0;
   for (std::size_t i = 0; i < senders_.size(); i++) delivered += drain(*senders_[i], sink);
   return delivered;
@@ -197,14 +200,11 @@ int ShmemTransport::drain(Link& from, MessageSink& sink) {
   return messages_per_sender;
 }
 
-void ShmemTransport::admit_new_senders() {
-  for (std::size_t word = 0; word < contact_words_; word++) {
-    if (inbox_.contacts(word).load(std::memory_order_relaxed) == 0) continue;
-    std::uint64_t bits = inbox_.contacts(word).exchange(0, std::memory_order_acquire);
-    for (; bits != 0; bits &= bits - 1) {
-      const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-      if (index < links_.size() && links_[index]) senders_.push_back(links_[index].get());
-    }
+void ShmemTransport::admit_new_senders(std::size_t word) {
+  std::uint64_t bits = inbox_.contacts(word).exchange(0, std::memory_order_acquire);
+  for (; bits != 0; bits &= bits - 1) {
+    const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+    if (index < links_.size() && links_[index]) senders_.push_back(links_[index].get());
   }
 }
 

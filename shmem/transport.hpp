@@ -105,7 +105,7 @@ class ShmemTransport final : public Transport {
   void ring_overdue();
   int drain(Link& link, MessageSink& sink);
   [[nodiscard]] const Inbox& inbox_of(Peer peer) const;
-  void admit_new_senders();
+  void admit_new_senders(std::size_t word);
   void deliver_room(MessageSink& sink);
   void give_up(const Link& link, const char* cause);
   void hear(const Link& link);
