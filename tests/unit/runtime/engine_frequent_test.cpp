@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -164,13 +165,16 @@ TEST_F(Frequent, a_blocking_send_leaves_so_only_where_that_was_asked_for) {
     Context* const from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
     Context* const to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
     std::vector<std::vector<std::byte>> got(messages, std::vector<std::byte>(bytes));
+    std::atomic<bool> begun{false};
     std::thread receiving([&] {
+      begun = true;
       for (auto& one : got) {
         Request* const receive = receiver.start_receive(*to, Rank{0}, RdmaPair::tag, RdmaPair::contiguous(one), RdmaPair::here);
         receiver.wait_all(std::array{receive}, RdmaPair::here);
         receiver.take(receive);
       }
     });
+    while (!begun) std::this_thread::yield();  // a thread that begins has all signals blocked, and no block is made meanwhile
     for (unsigned i = 0; i < messages; ++i) {
       fill(i);
       sender.send(*from, Rank{1}, RdmaPair::tag, buffer_.data(), bytes, SendMode::standard, RdmaPair::here);
