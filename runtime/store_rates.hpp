@@ -4,13 +4,14 @@
 // Where they share the next cache those lines are in it, and so is the message when it is read: plain stores. Where they do not,
 // each plain store waits for its line from the peer's caches. Nobody says so: a node has pairs of either kind, and a virtual
 // machine's processors are moved about. So what chunks take is remembered, and now and then the other stores copy one.
-// Zen 5 guest, µs for a message and the same back, read in between, both sides copying, and for 4 MB gathered from one rank:
+// Zen 5 guest, µs, both sides copying (or the sender alone), all data read, where both store plainly and where it streams:
 //
-//                           one cache for both        none
-//                          plain   streaming    plain   streaming
-//   2 MB, there and back     134         190     1030         410
-//   4 MB, there and back     238         450     2000         840
-//   4 MB, gathered           122         257      363         343
+//                           one cache for both          none
+//                          plain   streaming      plain   streaming
+//   2 MB, there and back     134         190       1030         410
+//   4 MB, there and back     238         450                    835
+//   4 MB, gathered           122         257        363         343
+//   4 MB, by it alone        209         289       2478         308
 //
 // What was streamed is read from memory afterwards, which costs about as much again: plain stores may take twice as long.
 #pragma once
@@ -27,7 +28,7 @@ namespace sluice {
 class StoreRates {
  public:
   /// Chunks until the slower stores are tried again; twice as many after each trial that changes nothing. One chunk may take as
-  /// long as ten by the others.
+  /// long as eight by the others.
   static constexpr std::uint32_t least_between_trials = 64;
   static constexpr std::uint32_t most_between_trials = 1024;
 
