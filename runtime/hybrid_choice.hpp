@@ -62,16 +62,16 @@ inline constexpr std::size_t least_copied_by_blocked_sender = std::size_t{128} <
 inline constexpr std::size_t least_copied_by_sender = std::size_t{1} << 20;
 /// Two processors, µs until all data are read, where the receivers read, where the senders copy, and where both do. Gathered from
 /// three ranks: 256 KB 38, 62, 45; 1 MB 157, 239, 183; 2 MB 309, 512, 336; 4 MB 865, 1057, 769. From seven: 256 KB 113, 175, 120;
-/// 1 MB 372, 557, 404; 2 MB 1375, 1438, 1245; 4 MB 2496, 2549, 2395. Scattered to three, read and by both: 1 MB 181 and 232, 2 MB
-/// 501 and 488, 4 MB 782 and 697, 8 MB 1900 and 1619. (With a byte of each page read senders were ahead, as what they wrote cost
-/// nothing then.)
+/// 1 MB 372, 557, 404; 2 MB 1375, 1438, 1245; 4 MB 2496, 2549, 2395. (With a byte of each page read senders were ahead, as what
+/// they wrote cost nothing then.) Scattered to three, a byte of each page read, by the receivers and by both: 1 MB 181 and 232,
+/// 2 MB 501 and 488, 4 MB 782 and 697, 8 MB 1900 and 1619.
 inline constexpr std::size_t least_shared_in_turns = std::size_t{2} << 20;
 
 /// Of messages that are waited for one at a time, where two halves at once are worth their messages later than in windows, in
-/// which they overlap with copies. Half a ping-pong's time in µs where the receiver reads and where both copy, data read in
-/// between. Processors far from each other: 64 KB 6.9 and 9.2, 128 KB 12.0 and 14.1, 256 KB 20 and 19, 384 KB 28 and 23, 1 MB 65
-/// and 42. Near to each other: 64 KB 7 and 7.4, 256 KB 21 and 22, 384 KB 33 and 30, 512 KB 41 and 37, 1 MB 75 and 67, 4 MB 195
-/// and 120.
+/// which they overlap with copies. Half a ping-pong's time in µs where the receiver reads and where both copy. Processors far
+/// from each other: 64 KB 6.9 and 9.2, 128 KB 12.0 and 14.1, 256 KB 20 and 19, 384 KB 28 and 23, 1 MB 65 and 42. Near to each
+/// other, all data read in between: 64 KB 7 and 7.4, 256 KB 21 and 22, 384 KB 33 and 30, 512 KB 41 and 37, 1 MB 75 and 67, 4 MB
+/// 195 and 120.
 inline constexpr std::size_t least_halved_alone = std::size_t{384} << 10;
 
 }  // namespace hybrid

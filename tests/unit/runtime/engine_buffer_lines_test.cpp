@@ -104,7 +104,7 @@ TEST_F(EngineLines, that_are_the_receivers_own_let_it_copy_longer_messages_alone
   EXPECT_TRUE(sender_copied(sides.a, sides.b)) << "it was read by the sender";
 }
 
-/// The second one plain, the third one streaming: nothing is known of either before.
+/// The first chunk plainly, the second one streaming: nothing is known of either kind of stores before.
 TEST_F(EngineLines, that_a_peer_has_read_and_no_processor_has_for_itself_are_overwritten_both_ways_at_first) {
   Sides sides(*this, Rendezvous::rget, small);
   move(sides.a, sides.b);
