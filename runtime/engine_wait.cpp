@@ -30,6 +30,8 @@ constexpr std::uint64_t turn_ns = 200'000;
 constexpr std::uint64_t yield_ns = 300'000;
 /// The clock is read after this many rounds.
 constexpr unsigned rounds_per_reading = 32;
+/// Polls between two chunks of a copy, a message or so of every peer each; they take about as long as a chunk.
+constexpr int most_taken_before_a_chunk = 64;
 /// How long the host may go without progress: while it surely has work, and otherwise.
 constexpr std::uint64_t host_busy_ns = 10'000;
 constexpr std::uint64_t host_idle_ns = 1'000'000;
@@ -79,6 +81,10 @@ bool Engine::State::take_messages() {
 bool Engine::State::progress(Lock& lock) {
   const std::uint64_t completions = epoch;
   bool moved = take_messages();
+  // All that is there is taken before a chunk, though not without end: what is behind the announcements of many long messages
+  // would wait for a chunk of each otherwise.
+  bool more = moved && (!copies.empty() || !helping.empty());
+  for (int taken = 1; more && epoch == completions && taken < most_taken_before_a_chunk; ++taken) more = take_messages();
   // What is complete now may be what a thread waits for, and should not wait for another chunk (COOP-chunked, CO section II-C).
   // Copies are not put off for ever: only so many operations can be completed as have been posted.
   if (epoch != completions) return true;

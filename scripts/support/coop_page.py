@@ -3,11 +3,12 @@
 import datetime
 import statistics
 
+from beside_trace import SHARES
 from builds import ROOT
 from coop_figures import Figures
 from distance import alike
 from coop_plots import beside_plot, copies_plot, speedup_plot
-from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PIECE_SHARES, PROTOCOLS, RPUT, SIDES, WHOLE,
+from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
                          chunk_of, size_text)
 from reproduction import Failed, machine, markdown, print_aligned, write_csv
 
@@ -109,7 +110,7 @@ def copies_table(figures):
     return rows
 
 
-BESIDE_HEADINGS = ("small messages", "", *(f"{title}, µs" for _, title in BESIDE_SHARES), "long messages, GB/s", "a chunk: half, 90 %, 99 %, µs")
+BESIDE_HEADINGS = ("small messages", "", *(f"{title}, µs" for _, title in BESIDE_SHARES), "long messages, GB/s", "a chunk: half, 90 %, 99 %, µs", "waited for more than a chunk")
 
 
 def beside_table(figures):
@@ -118,10 +119,12 @@ def beside_table(figures):
         for side in point.sides:
             if figures.has(point, (side,)):
                 rate = figures.value(point, side, "GB/s")
-                pieces = [figures.value(point, side, f"piece {name}") for name, _ in PIECE_SHARES]
+                pieces = [figures.value(point, side, f"piece {name}") for name, _ in SHARES]
                 chunk = ", ".join(map(_number, pieces)) if all(pieces) else "-"
+                small = figures.total(point, side, "small")
+                late = f"{figures.total(point, side, 'late'):.0f} of {small:.0f}" if small else "-"
                 rows.append((point.name, side.title, *(_number(figures.value(point, side, share)) for share, _ in BESIDE_SHARES),
-                             f"{rate:.1f}" if rate else "-", chunk))
+                             f"{rate:.1f}" if rate else "-", chunk, late))
     return rows
 
 
@@ -186,7 +189,8 @@ copies are large messages that a rank copied, all of them or a part (the counter
 ## Small messages beside long ones
 
 `apps/beside`: one rank exchanges messages of 4 MB and answers small ones meanwhile; the time from a small message to its answer, with {beside_ranks} ranks. Whoever copies looks for other messages after each chunk; with
-a size behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB: not cut). *A chunk*: how long it took, where the rank that answers copies all of them, from its trace in a run besides (from one record of progress to the next).
+a size behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB: not cut). *A chunk*: how long it took, where the rank that answers copies all of them, from traces of runs besides (from one record of progress to the next).
+*Waited for more than a chunk*: small messages of these runs that more than the chunk under way was copied before.
 
 {beside}
 

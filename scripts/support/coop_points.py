@@ -177,10 +177,10 @@ def copying(protocol):
     return (forced(protocol), *(in_chunks(forced(protocol), count) for count in (64 * KB, WHOLE)))
 
 
-PIECE_SHARES = (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99))
 RGET = copying("rget")
+RPUT_IN_CHUNKS = copying("rput")
 BESIDE = (
     Beside("beside nothing", ("--bytes", "0", "--pings", "50"), (HOST, AUTO)),
     Beside("beside long receives", ("--bytes", str(WHOLE)), (HOST, *RGET, AUTO), RGET[:2]),
-    Beside("beside long sends", ("--bytes", str(WHOLE), "--outward"), (HOST, *copying("rput"), AUTO)),
+    Beside("beside long sends", ("--bytes", str(WHOLE), "--outward"), (HOST, *RPUT_IN_CHUNKS, AUTO), RPUT_IN_CHUNKS[:2]),
 )

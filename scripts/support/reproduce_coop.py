@@ -19,8 +19,9 @@ import sys
 import tempfile
 
 import builds
+from beside_trace import BesideTrace
 from coop_page import print_tables, write_page
-from coop_points import (AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PIECE_SHARES, POINTS, PROTOCOLS, SIDES,
+from coop_points import (AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, POINTS, PROTOCOLS, SIDES,
                          times_in, turns_in)
 from distance import PROGRAM, Distance
 from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
@@ -124,19 +125,18 @@ def measure_beside(builddir, beside, side):
 
 
 def measure_pieces(builddir, beside, side):
-    """Microseconds that the first rank took for a piece of a long message, by share of the pieces: from one record of progress to the next."""
+    """Of a run with a trace: microseconds that the first rank took for a piece of a long message, by share of the pieces, and how many small messages more than one was copied before."""
     with tempfile.TemporaryDirectory(prefix="sluice-beside-") as directory:
         environment = {**environment_of(builddir, side), "SLUICE_TRACE": directory}
         output_of(f"{beside.name}, {side.title}, traced", run_job(beside.command(builddir), beside.ranks, environment, JOB_SECONDS))
-        dump = subprocess.run([builddir / "tools" / "sluice", "dump", "--json", "--kind", "progress", "--rank", "0", directory],
-                              capture_output=True, text=True, timeout=REPORT_SECONDS)
+        dump = subprocess.run([builddir / "tools" / "sluice", "dump", "--json", directory], capture_output=True, text=True, timeout=REPORT_SECONDS)
     if dump.returncode != 0:
         raise Failed(f"sluice dump: {dump.stderr.strip()}")
-    records = [json.loads(line) for line in dump.stdout.splitlines()]
-    pieces = sorted((after["time_ns"] - before["time_ns"]) / 1000 for before, after in zip(records, records[1:]) if before["operation"] == after["operation"])
-    if not pieces:
-        raise Failed(f"{beside.name}, {side.title}: its trace has no long message in pieces")
-    return {f"piece {name}": f"{pieces[min(len(pieces) - 1, int(len(pieces) * share))]:.2f}" for name, share in PIECE_SHARES}
+    trace = BesideTrace(dump.stdout.splitlines(), beside.ranks - 1)
+    pieces = trace.pieces_us()
+    if not pieces or not trace.small():
+        raise Failed(f"{beside.name}, {side.title}: its trace has no long message in pieces, or no small ones")
+    return {**{f"piece {share}": f"{took:.2f}" for share, took in pieces.items()}, "small": trace.small(), "late": trace.late()}
 
 
 def rounds_of(distance, name, sides, measure, rounds):

@@ -68,37 +68,50 @@ TEST(Chunks, of_two_messages_of_a_pair_are_read_from_the_end_of_the_last_one) {
   pair.receiver.drain();
 }
 
-TEST(Chunks, what_a_thread_waits_for_is_told_before_a_chunk_of_something_else_is_copied) {
-  LoopbackNetwork network(2);
+class Chunks_in_polls : public testing::TestWithParam<int> {};
+
+TEST_P(Chunks_in_polls, none_is_copied_before_a_small_message_that_a_thread_waits_for_is_told) {
+  LoopbackNetwork network(2, {.messages_per_poll = GetParam()});
   Engine sender(reader(network, Peer{0}));
   Engine receiver(reader(network, Peer{1}));
   Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
   Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   const Pages source;
   const Pages target;
+  constexpr std::size_t long_messages = 3;
+  constexpr std::size_t bytes = room / long_messages;
+  const auto part = [](const Pages& pages, std::size_t number) {
+    return UserBuffer{pages.data() + number * bytes, bytes, Layout::contiguous(1)};
+  };
   int small = 0;
   constexpr int sent = 17;
   const Tag other{4};
 
   std::vector<Request*> receives;
+  std::vector<Request*> sends;
   {
     const Engine::Pause in_a_call(receiver);
-    receives = {receiver.start_receive(*to, zero, tag, {target.data(), room, Layout::contiguous(1)}, here),
-                receiver.start_receive(*to, zero, other,
+    receives = {receiver.start_receive(*to, zero, other,
                                        {reinterpret_cast<std::byte*>(&small), sizeof small, Layout::contiguous(1)}, here)};
-    Request* send = sender.start_send(*from, one, tag, {source.data(), room, Layout::contiguous(1)}, SendMode::standard, here);
+    for (std::size_t number = 0; number < long_messages; ++number) {
+      receives.push_back(receiver.start_receive(*to, zero, tag, part(target, number), here));
+      sends.push_back(sender.start_send(*from, one, tag, part(source, number), SendMode::standard, here));
+    }
     sender.send(*from, one, other, reinterpret_cast<const std::byte*>(&sent), sizeof sent, SendMode::standard, here);
     receiver.wait_any(receives);
     EXPECT_EQ(network.bytes_read(Peer{1}), 0u);
     EXPECT_EQ(small, sent);
 
     receiver.wait_all(receives, here);
-    sender.wait_all({&send, 1}, here);
-    sender.take(send);
+    sender.wait_all(sends, here);
+    for (Request* send : sends) sender.take(send);
   }
   for (Request* receive : receives) receiver.take(receive);
   EXPECT_EQ(network.bytes_read(Peer{1}), room);
 }
+
+INSTANTIATE_TEST_SUITE_P(of, Chunks_in_polls, testing::Values(1, 8),
+                         [](const auto& polled) { return std::to_string(polled.param) + "_messages"; });
 
 TEST(Chunks, who_has_copied_some_and_left_still_answers_the_end_of_the_others) {
   CooperatingEngines pair;
