@@ -40,8 +40,7 @@ CopyChoice Engine::State::choose_copier(const Request& receive) const {
     case Rendezvous::coop_load:
       return {choose_by_load(receive), trace::Reason::load};
     default:
-      return choose_hybrid(situation_of(receive),
-                           Crossovers{coop_bytes, coop_own_bytes}.of(receive.lines == TargetLines::own, awaits_many),
+      return choose_hybrid(situation_of(receive), receive.lines == TargetLines::own ? coop_own_bytes : coop_bytes,
                            [&] { return transport->is_attentive(receive.peer); });
   }
 }

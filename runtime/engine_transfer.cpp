@@ -36,9 +36,6 @@ constexpr std::size_t bounce_bytes = 32 * 1024;
 constexpr std::size_t least_offered_bytes = 32 * 1024;
 /// What a transport that streams out of the sender's memory is given at a time.
 constexpr std::size_t most_streamed_bytes = 128 * 1024;
-/// With what they are copied from and what the program works on, so many messages fill a processor's own cache. From a quarter of
-/// it on the choice of stores was worth it: half a round trip of 512 KB, processors near, 36 µs and 40 where all is streamed.
-constexpr std::size_t own_messages = 4;
 /// A stream yields to other work after this many messages.
 constexpr int stream_burst = 4;
 
@@ -187,8 +184,7 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
   send->offset = clear.offset;
   send->limit = clear.limit;
   send->progress_slot = clear.progress_slot;
-  const bool is_outer = clear.outer != 0 && send->bytes >= caches.own_bytes / own_messages;
-  send->lines = is_outer ? TargetLines::outer : TargetLines::unknown;
+  send->lines = clear.outer != 0 ? TargetLines::outer : TargetLines::unknown;
   if (clear.delivery == Delivery::write) {
     send->way = Request::Way::write;
     join_chunks(*send, clear);

@@ -25,7 +25,6 @@
 // Pure; engine_copy_choice.cpp knows the message and asks.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "runtime/cooperative_choice.hpp"
@@ -67,25 +66,7 @@ inline constexpr std::size_t least_copied_by_sender = std::size_t{1} << 20;
 /// 2 MB 501 and 488, 4 MB 782 and 697, 8 MB 1900 and 1619.
 inline constexpr std::size_t least_shared_in_turns = std::size_t{2} << 20;
 
-/// Of messages that are waited for one at a time, where two halves at once are worth their messages later than in windows, in
-/// which they overlap with copies. Half a ping-pong's time in µs where the receiver reads and where both copy. Processors far
-/// from each other: 64 KB 6.9 and 9.2, 128 KB 12.0 and 14.1, 256 KB 20 and 19, 384 KB 28 and 23, 1 MB 65 and 42. Near to each
-/// other, all data read in between: 64 KB 7 and 7.4, 256 KB 21 and 22, 384 KB 33 and 30, 512 KB 41 and 37, 1 MB 75 and 67, 4 MB
-/// 195 and 120.
-inline constexpr std::size_t least_halved_alone = std::size_t{384} << 10;
-
 }  // namespace hybrid
-
-/// From which length on both copy.
-struct Crossovers {
-  std::size_t coop_bytes;      // as measured (calibration.hpp)
-  std::size_t coop_own_bytes;  // likewise, into a buffer that only its receiver uses
-
-  [[nodiscard]] constexpr std::size_t of(bool own_lines, bool awaits_many) const {
-    const std::size_t measured = own_lines ? coop_own_bytes : coop_bytes;
-    return awaits_many ? measured : std::max(measured, hybrid::least_halved_alone);
-  }
-};
 
 /// `coop_bytes`: from where on two halves are worth their messages. `sender_waits` says whether somebody looks at messages at the
 /// sender now; asked only where that matters, as it is a look into the sender's memory.

@@ -117,10 +117,14 @@ TEST_F(EngineLines, that_a_peer_has_read_and_no_processor_has_for_itself_are_ove
 }
 
 TEST_F(EngineLines, of_a_message_that_its_receiver_awaits_alone_are_written_both_ways_at_first) {
-  Sides sides(*this, Rendezvous::rput, small);
-  EXPECT_TRUE(sender_copied(sides.a, sides.b));
-  EXPECT_GT(network.bytes_written_into(Peer{0}, TargetLines::outer), 0U);
-  EXPECT_GT(network.bytes_written_into(Peer{0}, TargetLines::shared), 0U);
+  for (const ProcessorCaches& caches : {small, large}) {
+    const std::size_t plainly = network.bytes_written_into(Peer{0}, TargetLines::outer);
+    const std::size_t streaming = network.bytes_written_into(Peer{0}, TargetLines::shared);
+    Sides sides(*this, Rendezvous::rput, caches);
+    EXPECT_TRUE(sender_copied(sides.a, sides.b));
+    EXPECT_GT(network.bytes_written_into(Peer{0}, TargetLines::outer), plainly);
+    EXPECT_GT(network.bytes_written_into(Peer{0}, TargetLines::shared), streaming);
+  }
 }
 
 TEST_F(EngineLines, that_are_the_receivers_own_are_written_past_the_caches) {
@@ -150,12 +154,6 @@ TEST_F(EngineLines, of_messages_that_are_awaited_together_are_not_asked_for) {
   sending.join();
   for (Request* receive : receives) sides.b.engine.take(receive);
   EXPECT_EQ(network.bytes_written_into(Peer{0}, TargetLines::unknown), 2 * half);
-}
-
-TEST_F(EngineLines, of_a_message_that_fits_into_a_processors_own_cache_are_not_asked_for) {
-  Sides sides(*this, Rendezvous::rput, large);
-  EXPECT_TRUE(sender_copied(sides.a, sides.b));
-  EXPECT_EQ(network.bytes_written_into(Peer{0}, TargetLines::unknown), bytes);
 }
 
 }  // namespace

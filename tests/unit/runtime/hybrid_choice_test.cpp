@@ -100,18 +100,5 @@ INSTANTIATE_TEST_SUITE_P(
              Reason::is_short}),
     [](const auto& instance) { return instance.param.name; });
 
-TEST(Crossover, is_what_was_measured_for_the_lines_of_the_buffer) {
-  constexpr Crossovers measured{.coop_bytes = 48 * kb, .coop_own_bytes = 256 * kb};
-  EXPECT_EQ(measured.of(false, true), 48 * kb);
-  EXPECT_EQ(measured.of(true, true), 256 * kb);
-}
-
-TEST(Crossover, of_messages_one_at_a_time_is_never_less_than_that_of_windows) {
-  EXPECT_EQ((Crossovers{.coop_bytes = 48 * kb, .coop_own_bytes = 256 * kb}.of(false, false)), hybrid::least_halved_alone);
-  EXPECT_EQ((Crossovers{.coop_bytes = 48 * kb, .coop_own_bytes = 256 * kb}.of(true, false)), hybrid::least_halved_alone);
-  EXPECT_EQ((Crossovers{.coop_bytes = 48 * kb, .coop_own_bytes = 512 * kb}.of(true, false)), 512 * kb);
-  EXPECT_EQ((Crossovers{.coop_bytes = 4096 * kb, .coop_own_bytes = 4096 * kb}.of(false, false)), 4096 * kb);
-}
-
 }  // namespace
 }  // namespace sluice
