@@ -190,15 +190,9 @@ TEST(Hybrid, both_copy_a_message_unless_the_receiver_sends_as_much_or_did_beside
     std::size_t bytes;
     std::size_t sent_back;
     bool shared;
-  } const cases[] = {{30'000, 0, false},
-                     {100'000, 0, true},
-                     {400'000, 0, true},
-                     {600'000, 0, true},
-                     {600'000, 600'000, false},
-                     {1'200'000, 1'200'000, false},
-                     {1'200'000, 200'000, true},
-                     {600'000, 600'000, false},
-                     {600'000, 0, false},
+  } const cases[] = {{30'000, 0, false},         {100'000, 0, true},        {400'000, 0, true},
+                     {600'000, 0, true},         {600'000, 600'000, false}, {1'200'000, 1'200'000, false},
+                     {1'200'000, 200'000, true}, {600'000, 600'000, false}, {600'000, 0, false},
                      {600'000, 0, true}};
   for (const auto& [bytes, sent_back, shared] : cases) {
     Request* back = nullptr;
