@@ -46,8 +46,9 @@ class MixedTransport final : public Transport {
   bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override {
     return near_.write(peer, file_offset, source, lines);
   }
-  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) override {
-    return near_.read_block(peer, file_offset, target, lines);
+  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
+                  SourceLines source) override {
+    return near_.read_block(peer, file_offset, target, lines, source);
   }
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {
     return near_.read(peer, peer_address, target);

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view title = "sluice calibration 3";
+constexpr std::string_view title = "sluice calibration 4";
 constexpr std::string_view never_word = "never";
 
 constexpr std::size_t least_streaming_bytes = std::size_t{4} << 10;
@@ -27,6 +27,7 @@ void for_each_value(Values& values, Each&& each) {
   each("streaming_bytes", values.copies.streaming_bytes);
   each("streaming_read_bytes", values.copies.streaming_read_bytes);
   each("streaming_shared_bytes", values.copies.streaming_shared_bytes);
+  each("handing_back_bytes", values.copies.handing_back_bytes);
   each("coop_bytes", values.coop_bytes);
   each("coop_own_bytes", values.coop_own_bytes);
   each("chunk_bytes", values.chunk_bytes);
@@ -90,6 +91,7 @@ Calibration clamped(Calibration calibration) {
   copies.streaming_bytes = std::max(copies.streaming_bytes, least_streaming_bytes);
   copies.streaming_read_bytes = std::max(copies.streaming_read_bytes, least_streaming_bytes);
   copies.streaming_shared_bytes = std::max(copies.streaming_shared_bytes, least_streaming_bytes);
+  copies.handing_back_bytes = std::max(copies.handing_back_bytes, least_streaming_bytes);
   calibration.coop_bytes = std::clamp(calibration.coop_bytes, least_coop_bytes, Calibration::most_coop_bytes);
   calibration.coop_own_bytes = std::clamp(calibration.coop_own_bytes, calibration.coop_bytes, Calibration::most_coop_own_bytes);
   calibration.chunk_bytes = std::clamp(calibration.chunk_bytes, least_chunk_bytes, most_chunk_bytes);

@@ -8,6 +8,9 @@
 //   streaming_bytes   the shortest piece that is written to a peer, and read by it, in clearly less time by streaming stores
 //   streaming_read_bytes   the same for pieces that a receiver reads while the sender writes the rest
 //   streaming_shared_bytes   the same where the lines that are overwritten are in the peer's cache, too (buffer_lines.hpp)
+//   handing_back_bytes   the shortest message that is read out of a peer's memory in a way that spares its next stores to the
+//   same
+//                     lines, if it makes these (source_history.hpp)
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
 //   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may read alone
 //   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks

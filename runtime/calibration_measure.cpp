@@ -48,6 +48,8 @@ constexpr std::size_t chunk_step = std::size_t{32} << 10;
 constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
 /// What must be taken out of the peer's cache costs the same for each line.
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
+/// Likewise what must be written back.
+constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
 /// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
 /// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)
 constexpr double coop_round_trips = 5;
@@ -100,6 +102,14 @@ class Trials {
   /// The same into memory that this side has read since, so that its lines are in both caches.
   double other_side_shared(Stores read, std::size_t bytes) {
     return typical_of_series([&] { other_side(read, bytes); }, [&] { read_lines(shared_.start(), bytes); });
+  }
+
+  /// The same, and that this side writes it, as the other one has read it since.
+  double other_side_and_writing(Stores read, std::size_t bytes) {
+    return typical_of_series([&] {
+      write_lines(own_.start(), bytes);
+      other_side(read, bytes);
+    });
   }
 
   /// What of one_side(stores, longest) is the copy.
@@ -224,6 +234,10 @@ Calibration calibrate(Trials& pair) {
   const double shared_plain = pair.other_side_shared(made.copies.pieces, shared_length);
   const double shared_streaming = pair.other_side_shared(Stores::streaming, shared_length);
   if (shared_streaming < clearly * shared_plain) made.copies.streaming_shared_bytes = least_streaming_shared_bytes;
+  const double left_there = pair.other_side_and_writing(made.copies.pieces, shared_length);
+  const bool can_hand_back = copy_variant(Stores::handing_back).stores == Stores::handing_back;
+  if (can_hand_back && pair.other_side_and_writing(Stores::handing_back, shared_length) < clearly * left_there)
+    made.copies.handing_back_bytes = least_handing_back_bytes;
   made.coop_own_bytes = find_coop_own_bytes(pair, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
 
   const double won_per_byte = (alone - std::min(both_plain, both_streaming)) / static_cast<double>(longest);

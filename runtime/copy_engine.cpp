@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 struct Variants {
-  std::array<CopyVariant, 8> list{};
+  std::array<CopyVariant, 11> list{};
   std::size_t count = 0;
 
   void add(const CopyVariant& variant) { list[count++] = variant; }
@@ -22,20 +22,22 @@ struct Variants {
 #ifdef SLUICE_X86_COPIES
 
 /// Bits of the processor's leaf 7; not in every compiler's __builtin_cpu_supports.
-struct StringMoves {
-  bool enhanced = false;    // ERMS
-  bool fast_short = false;  // FSRM
+struct Leaf7 {
+  bool string_moves = false;        // ERMS
+  bool short_string_moves = false;  // FSRM
+  bool write_back = false;          // CLWB
 };
 
-StringMoves string_moves() {
+Leaf7 leaf7() {
   constexpr unsigned erms = 1u << 9;
+  constexpr unsigned clwb = 1u << 24;
   constexpr unsigned fsrm = 1u << 4;
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
   unsigned edx = 0;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return {};
-  return {(ebx & erms) != 0, (edx & fsrm) != 0};
+  return {(ebx & erms) != 0, (edx & fsrm) != 0, (ebx & clwb) != 0};
 }
 
 Variants find_variants() {
@@ -45,13 +47,17 @@ Variants find_variants() {
   const bool avx2 = __builtin_cpu_supports("avx2") != 0;
   Variants found;
   found.add({"library", Stores::library, library});
-  if (string_moves().enhanced) found.add({"string", Stores::string, string});
+  const Leaf7 has = leaf7();
+  if (has.string_moves) found.add({"string", Stores::string, string});
   if (avx512) found.add({"vector-avx512", Stores::vector, vector_avx512});
   if (avx2) found.add({"vector-avx2", Stores::vector, vector_avx2});
   found.add({"vector-sse2", Stores::vector, vector_sse2});
   if (avx512) found.add({"streaming-avx512", Stores::streaming, streaming_avx512});
   if (avx2) found.add({"streaming-avx2", Stores::streaming, streaming_avx2});
   found.add({"streaming-sse2", Stores::streaming, streaming_sse2});
+  if (has.write_back && avx512) found.add({"handing-back-avx512", Stores::handing_back, handing_back_avx512});
+  if (has.write_back && avx2) found.add({"handing-back-avx2", Stores::handing_back, handing_back_avx2});
+  if (has.write_back) found.add({"handing-back-sse2", Stores::handing_back, handing_back_sse2});
   return found;
 }
 
@@ -79,13 +85,13 @@ const CopyVariant& copy_variant(Stores stores) {
 }
 
 std::string_view name_of(Stores stores) {
-  constexpr std::array<std::string_view, kinds_of_stores> names{"library", "string", "vector", "streaming"};
+  constexpr std::array<std::string_view, kinds_of_stores> names{"library", "string", "vector", "streaming", "handing-back"};
   return names[static_cast<std::size_t>(stores)];
 }
 
 bool string_moves_are_fast() {
 #ifdef SLUICE_X86_COPIES
-  return string_moves().fast_short;
+  return leaf7().short_string_moves;
 #else
   return false;
 #endif

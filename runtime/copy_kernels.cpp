@@ -78,6 +78,31 @@ void copy_in_lines(std::byte* target, const std::byte* source, std::size_t bytes
   std::memcpy(target + done, source + done, bytes - done);
 }
 
+/// Lines are written back so many after they were read: that goes on beside the next loads then.
+constexpr std::size_t lines_behind = 8;
+
+__attribute__((target("clwb"))) void write_back(const std::byte* begin, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += line_bytes) _mm_clwb(const_cast<std::byte*>(begin + at));
+}
+
+template <void (*CopyLines)(std::byte*, const std::byte*, std::size_t)>
+void copy_and_hand_back(std::byte* target, const std::byte* source, std::size_t bytes) {
+  constexpr std::size_t step = lines_behind * line_bytes;
+  const std::size_t head = head_bytes(target, bytes);
+  std::size_t behind = head;
+  std::size_t done = head;
+  std::memcpy(target, source, head);
+  for (; bytes - done >= step; done += step) {
+    CopyLines(target + done, source + done, lines_behind);
+    write_back(source + behind, done - behind);
+    behind = done;
+  }
+  std::memcpy(target + done, source + done, bytes - done);
+  write_back(source, head);
+  write_back(source + behind, bytes - behind);
+  if (bytes != 0) write_back(source + bytes - 1, 1);
+}
+
 }  // namespace
 
 void string(std::byte* target, const std::byte* source, std::size_t bytes) {
@@ -109,6 +134,18 @@ void streaming_avx2(std::byte* target, const std::byte* source, std::size_t byte
 void streaming_avx512(std::byte* target, const std::byte* source, std::size_t bytes) {
   copy_in_lines<copy_lines_avx512<true>>(target, source, bytes);
   _mm_sfence();
+}
+
+void handing_back_sse2(std::byte* target, const std::byte* source, std::size_t bytes) {
+  copy_and_hand_back<copy_lines_sse2<false>>(target, source, bytes);
+}
+
+void handing_back_avx2(std::byte* target, const std::byte* source, std::size_t bytes) {
+  copy_and_hand_back<copy_lines_avx2<false>>(target, source, bytes);
+}
+
+void handing_back_avx512(std::byte* target, const std::byte* source, std::size_t bytes) {
+  copy_and_hand_back<copy_lines_avx512<false>>(target, source, bytes);
 }
 
 #endif

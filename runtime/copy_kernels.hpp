@@ -19,6 +19,9 @@ void vector_avx512(std::byte* target, const std::byte* source, std::size_t bytes
 void streaming_sse2(std::byte* target, const std::byte* source, std::size_t bytes);
 void streaming_avx2(std::byte* target, const std::byte* source, std::size_t bytes);
 void streaming_avx512(std::byte* target, const std::byte* source, std::size_t bytes);
+void handing_back_sse2(std::byte* target, const std::byte* source, std::size_t bytes);
+void handing_back_avx2(std::byte* target, const std::byte* source, std::size_t bytes);
+void handing_back_avx512(std::byte* target, const std::byte* source, std::size_t bytes);
 #endif
 
 }  // namespace sluice::copy_kernels

@@ -39,6 +39,7 @@ Engine::State::State(const Parts& parts)
       coop_bytes(parts.calibration.coop_bytes),
       coop_own_bytes(parts.calibration.coop_own_bytes),
       caches(parts.caches),
+      handing_back_bytes(parts.calibration.copies.handing_back_bytes),
       processes_on_node(parts.processors.processes),
       oversubscribed(parts.processors.oversubscribed()),
       spare_processor(parts.processors.has_spare()),

@@ -80,6 +80,7 @@ void Engine::State::send_fin_of_chunks(const Request& request) {
   MessageHeader header;
   header.kind = MessageKind::fin;
   header.flags = flag_of_chunks;
+  if (!request.is_send()) header.flags |= fin_flags(request);
   header.subject = request.remote_request;
   send_or_queue(request.peer, header, {});
   if (trace::on()) [[unlikely]]
@@ -183,6 +184,7 @@ void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
   ChunkClaims(transport->claims(receive->progress_slot)).close();
   if (!shared.has_hole()) {
     receive->offset = receive->limit;
+    if (shared.back != 0) note_source(*receive);
     finish(receive, at_ns);
     return;
   }
@@ -203,7 +205,7 @@ void Engine::State::note_read_by_peer(const Request& send) {
 /// The fin was told of just now.
 void Engine::State::on_fin(Request* request, std::uint8_t flags) {
   Request::Shared& shared = request->shared;
-  if (request->is_send()) note_read_by_peer(*request);
+  if (request->is_send() && (flags & flag_handed_back) == 0) note_read_by_peer(*request);
   if (request->way != Request::Way::write) {
     if ((flags & flag_of_chunks) != 0) return;  // crossed this side's refusal
     request->offset = request->limit;

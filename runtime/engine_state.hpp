@@ -29,6 +29,7 @@
 #include "runtime/release_policy.hpp"
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
+#include "runtime/source_history.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/store_rates.hpp"
 #include "runtime/trace_kinds.hpp"
@@ -127,6 +128,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// [lock not held] `lines`: of the target.
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
+  [[nodiscard]] SourceLines lines_of_source(const Request& receive) const;
+  void note_source(const Request& receive);
+  [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
   [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied);
   [[nodiscard]] bool offers_block(const Request& send);
@@ -341,6 +345,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t coop_own_bytes;  // likewise, into a buffer of which no other processor has a line
   ProcessorCaches caches;
   BufferLines buffer_lines{caches};
+  std::size_t handing_back_bytes;  // from here on, lines that a sender writes anew are handed back to it
+  SourceHistory sources{caches.own_bytes};
   struct PeerStoreRates {
     StoreRates writing;
     StoreRates reading;

@@ -118,6 +118,7 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   end_expected_copies(*receive);
   const bool from_block = (receive->rts_flags & flag_block) != 0 && !receive->has_gaps();
   receive->lines = from_block ? buffer_lines.overwrite(receive->data, receive->limit) : TargetLines::unknown;
+  receive->source_lines = from_block ? lines_of_source(*receive) : SourceLines::unknown;
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
   const CopyChoice choice =
@@ -328,7 +329,25 @@ std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std
                                  TargetLines lines) const {
   const std::uint64_t source = receive.remote_address + offset;
   if ((receive.rts_flags & flag_block) == 0) return transport->read(receive.peer, source, target);
-  return transport->read_block(receive.peer, source, target, lines) ? target.size() : 0;
+  return transport->read_block(receive.peer, source, target, lines, receive.source_lines) ? target.size() : 0;
+}
+
+/// Streaming stores (shared_copy.cpp) hand nothing back.
+SourceLines Engine::State::lines_of_source(const Request& receive) const {
+  if (receive.limit < handing_back_bytes || receive.lines == TargetLines::shared) return SourceLines::unknown;
+  return sources.lines_of(receive.peer, receive.remote_address, receive.limit);
+}
+
+/// When all of it is in place, and the application not at it yet.
+void Engine::State::note_source(const Request& receive) {
+  const bool from_block = (receive.rts_flags & flag_block) != 0 && !receive.has_gaps();
+  if (!from_block || receive.released || receive.limit < handing_back_bytes) return;
+  const std::byte* copy = unguarded_address(receive.data, receive.limit);
+  if (copy) sources.note_read(receive.peer, receive.remote_address, {copy, receive.limit});
+}
+
+std::uint8_t Engine::State::fin_flags(const Request& receive) {
+  return receive.source_lines == SourceLines::rewritten ? flag_handed_back : 0;
 }
 
 std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes) {
@@ -394,7 +413,8 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
   }
   ++statistics.read;
   if (receive->peer != self) ++statistics.copies;
-  answer(*receive, MessageKind::fin);
+  note_source(*receive);
+  answer(*receive, MessageKind::fin, {}, fin_flags(*receive));
   finish(receive, trace::with_last);
 }
 

@@ -12,7 +12,7 @@ class RemoteTransport : public Transport {
   [[nodiscard]] bool can_read_blocks(Peer) const final { return false; }
   [[nodiscard]] bool can_read(Peer) const final { return false; }
   bool write(Peer, std::uint64_t, std::span<const std::byte>, TargetLines) final { return false; }
-  bool read_block(Peer, std::uint64_t, std::span<std::byte>, TargetLines) final { return false; }
+  bool read_block(Peer, std::uint64_t, std::span<std::byte>, TargetLines, SourceLines) final { return false; }
   std::size_t read(Peer, std::uint64_t, std::span<std::byte>) final { return 0; }
   std::uint32_t open_progress_slot() final { return no_slot; }
   void close_progress_slot(std::uint32_t) final {}

@@ -13,10 +13,11 @@ constexpr std::size_t least_string_bytes = 512;
 struct Pieces {
   CopyFunction plain;
   CopyFunction streaming;
+  CopyFunction handing_back;
 };
 
 Pieces functions_of(const Thresholds& thresholds) {
-  return {copy_variant(thresholds.pieces).copy, copy_variant(Stores::streaming).copy};
+  return {copy_variant(thresholds.pieces).copy, copy_variant(Stores::streaming).copy, copy_variant(Stores::handing_back).copy};
 }
 
 }  // namespace
@@ -47,12 +48,13 @@ void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes,
   (streams ? pieces.streaming : pieces.plain)(target, source, bytes);
 }
 
-void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines) {
+void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines, SourceLines source_lines) {
   const auto& pieces = shared_copy::pieces;
   const auto& from = shared_copy::in_force;
   const std::size_t least = lines == TargetLines::shared ? from.streaming_shared_bytes : shared_copy::never;
   const bool streams = bytes >= std::min(least, from.streaming_read_bytes) && lines != TargetLines::outer;
-  (streams ? pieces.streaming : pieces.plain)(target, source, bytes);
+  const bool hands_back = source_lines == SourceLines::rewritten;
+  (streams ? pieces.streaming : hands_back ? pieces.handing_back : pieces.plain)(target, source, bytes);
 }
 
 }  // namespace sluice

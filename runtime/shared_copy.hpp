@@ -31,6 +31,7 @@ struct Thresholds {
   std::size_t streaming_bytes = never;         // from this length on by streaming stores into a peer's memory,
   std::size_t streaming_read_bytes = never;    // and from this length on by streaming stores out of a peer's memory,
   std::size_t streaming_shared_bytes = never;  // or from this one on where the lines that are overwritten are in its cache, too
+  std::size_t handing_back_bytes = never;      // from this length on, lines that the peer writes anew are handed back to it
 
   friend bool operator==(const Thresholds&, const Thresholds&) = default;
 };
@@ -60,8 +61,12 @@ inline void copy_to_shared(std::byte* target, const std::byte* source, std::size
 /// that has read them (buffer_lines.hpp), or none that a processor has for itself: one that both share, as far as is known.
 enum class TargetLines : std::uint8_t { unknown, own, shared, outer };
 
+/// Of the sender's memory: whether it writes the same lines again before it sends them again, as far as is known
+/// (source_history.hpp).
+enum class SourceLines : std::uint8_t { unknown, rewritten };
+
 /// A piece of a large message into a peer's memory file, and out of it. Outer lines are never streamed past.
 void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines);
-void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines);
+void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines, SourceLines source_lines);
 
 }  // namespace sluice

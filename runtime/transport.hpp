@@ -152,7 +152,8 @@ class Transport {
   /// another way) and can_write answers false from then on. `lines`: of the target, for the choice of stores.
   virtual bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) = 0;
   /// [any thread] Copies from the peer's memory file; false as for `write`; `lines` likewise.
-  virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) = 0;
+  virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
+                          SourceLines source) = 0;
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;
 

@@ -151,7 +151,7 @@ std::size_t PeerMemory::move_run(Window& there, const Piece& piece) {
   if (piece.call == SYS_pwrite64) {
     copy_to_peer(shared, piece.own, bytes, piece.lines);
   } else {
-    copy_from_peer(piece.own, shared, bytes, piece.lines);
+    copy_from_peer(piece.own, shared, bytes, piece.lines, piece.source);
   }
   return bytes;
 }
@@ -160,8 +160,8 @@ bool PeerMemory::write(std::uint64_t offset, std::span<const std::byte> source, 
   return move({SYS_pwrite64, offset, const_cast<std::byte*>(source.data()), source.size(), lines});
 }
 
-bool PeerMemory::read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines) {
-  return move({SYS_pread64, offset, target.data(), target.size(), lines});
+bool PeerMemory::read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines, SourceLines source) {
+  return move({SYS_pread64, offset, target.data(), target.size(), lines, source});
 }
 
 }  // namespace sluice

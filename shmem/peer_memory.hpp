@@ -45,7 +45,8 @@ class PeerMemory {
 
   /// False when it is impossible, and from then on.
   bool write(std::uint64_t offset, std::span<const std::byte> source, TargetLines lines = TargetLines::unknown);
-  bool read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines = TargetLines::unknown);
+  bool read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines = TargetLines::unknown,
+            SourceLines source = SourceLines::unknown);
 
  private:
   static constexpr std::size_t address_bits = 48;
@@ -61,6 +62,7 @@ class PeerMemory {
     std::byte* own;
     std::size_t bytes;
     TargetLines lines;  // of the target
+    SourceLines source = SourceLines::unknown;
   };
   bool move(Piece piece);
   std::size_t move_run(Window& window, const Piece& piece);

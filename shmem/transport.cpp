@@ -238,8 +238,9 @@ bool ShmemTransport::write(Peer peer, std::uint64_t file_offset, std::span<const
   return link(peer).memory.write(file_offset, source, lines);
 }
 
-bool ShmemTransport::read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) {
-  return link(peer).memory.read(file_offset, target, lines);
+bool ShmemTransport::read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
+                                SourceLines source) {
+  return link(peer).memory.read(file_offset, target, lines, source);
 }
 
 std::size_t ShmemTransport::read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) {

@@ -49,7 +49,8 @@ class ShmemTransport final : public Transport {
   [[nodiscard]] bool can_read_blocks(Peer peer) const override;
   [[nodiscard]] bool can_read(Peer peer) const override;
   bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override;
-  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) override;
+  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
+                  SourceLines source) override;
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
 
   std::uint32_t open_progress_slot() override;

@@ -13,6 +13,7 @@ namespace {
 constexpr int trials_of_turn = 10;
 constexpr int settling_trials = 3;
 constexpr const char* pages = "pages";
+constexpr const char* within = "within";
 
 /// Of each trial the slowest rank, of these the median, in microseconds; known on rank 0. Collective.
 double median_of_slowest(const std::vector<double>& seconds) {
@@ -26,15 +27,17 @@ double median_of_slowest(const std::vector<double>& seconds) {
 
 class Trials {
  public:
-  Trials(const Operation& operation, Look look, const std::string& what) : operation_(operation), look_(look), what_(what) {}
+  Trials(const Operation& operation, Look look, bool times_writing, const std::string& what)
+      : operation_(operation), look_(look), times_writing_(times_writing), what_(what) {}
 
   /// The counted ones, after `uncounted` others. Seconds on this rank.
   std::vector<double> on(MPI_Comm comm, int uncounted, int counted) {
     std::vector<double> seconds;
     for (int number = 0; number < uncounted + counted; ++number, ++trial_) {
-      operation_.prepare(trial_);
+      if (!times_writing_) operation_.prepare(trial_);
       MPI_Barrier(MPI_COMM_WORLD);
       const double start = MPI_Wtime();
+      if (times_writing_) operation_.prepare(trial_);
       operation_.run(comm, look_);
       const double end = MPI_Wtime();
       MPI_Barrier(MPI_COMM_WORLD);
@@ -47,6 +50,7 @@ class Trials {
  private:
   const Operation& operation_;
   Look look_;
+  bool times_writing_;
   const std::string& what_;
   int trial_ = 0;
 };
@@ -58,6 +62,8 @@ void add_trial_options(OptionTable& table, TrialOptions& options) {
   table.number("--warm-up", options.warm_up, "trials before these (10)");
   table.word("--look", options.look, {"all", pages},
              "what of the received data is read: every line, or a byte of each page (all)");
+  table.word("--write", options.write, {within, "before"},
+             "when what is sent is written: in the time of a trial, or before it (within)");
   table.text("--alternate", options.alternate, "protocols of Sluice inside a node that take turns, separated by commas");
 }
 
@@ -69,7 +75,7 @@ void try_often(const Operation& operation, const TrialOptions& options, const st
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const Sides sides(options.alternate);
-  Trials trials(operation, options.look == pages ? Look::pages : Look::all, what);
+  Trials trials(operation, options.look == pages ? Look::pages : Look::all, options.write == within, what);
   const auto turn = [&](const Side& side, int uncounted, int counted) {
     const double us = median_of_slowest(trials.on(side.comm, uncounted, counted));
     if (rank == 0) std::printf("%zu bytes %s%s%.2f us\n", bytes, side.name.c_str(), side.name.empty() ? "" : " ", us);

@@ -19,10 +19,11 @@
 namespace apps {
 
 struct TrialOptions {
-  int trials = 50;           // --trials: counted, of each side
-  int warm_up = 10;          // --warm-up: trials before these, not counted
-  std::string look = "all";  // --look: what of the received data is read
-  std::string alternate;     // --alternate: protocols
+  int trials = 50;               // --trials: counted, of each side
+  int warm_up = 10;              // --warm-up: trials before these, not counted
+  std::string look = "all";      // --look: what of the received data is read
+  std::string write = "within";  // --write: when what is sent is written
+  std::string alternate;         // --alternate: protocols
 };
 
 void add_trial_options(OptionTable& table, TrialOptions& options);
@@ -30,7 +31,7 @@ void add_trial_options(OptionTable& table, TrialOptions& options);
 void check_trial_options(const OptionTable& table, const TrialOptions& options);
 
 struct Operation {
-  std::function<void(int)> prepare;         // writes what is sent in this trial
+  std::function<void(int)> prepare;         // writes what is sent in this trial; timed with --write within
   std::function<void(MPI_Comm, Look)> run;  // what is timed; it includes this look at whatever is received
   std::function<bool(int)> correct;         // whether every bit of it is as it must be
 };

@@ -52,6 +52,7 @@ struct Station {
   std::atomic<bool> write_refused{false};
   std::atomic<bool> read_refused{false};
   std::atomic<TargetLines> lines{};  // of the last block that it has read
+  std::atomic<SourceLines> source_lines{};
   using BytesByLines = std::array<std::atomic<std::size_t>, 4>;
   BytesByLines written_into{};
   BytesByLines read_into{};  // of blocks
@@ -161,12 +162,14 @@ class LoopbackTransport final : public Transport {
 
   [[nodiscard]] bool can_read_blocks(Peer peer) const override { return can_write(peer); }
 
-  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines) override {
+  bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
+                  SourceLines source) override {
     mine_.lines = lines;
+    mine_.source_lines = source;
     mine_.read_into[static_cast<std::size_t>(lines)] += target.size();
     const AliasArena* blocks = shared_.knobs.blocks;
-    const std::uint64_t source = blocks ? reinterpret_cast<std::uint64_t>(blocks->alias(file_offset)) : file_offset;
-    return can_read_blocks(peer) && read(peer, source, target) == target.size();
+    const std::uint64_t address = blocks ? reinterpret_cast<std::uint64_t>(blocks->alias(file_offset)) : file_offset;
+    return can_read_blocks(peer) && read(peer, address, target) == target.size();
   }
 
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {

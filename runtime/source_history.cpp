@@ -1,0 +1,49 @@
+#include "runtime/source_history.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+constexpr unsigned line_bits = 6;
+/// Evenly spaced, the first and the last among them.
+constexpr std::size_t words_looked_at = 16;
+
+std::uint64_t hash_of_words(std::span<const std::byte> bytes) {
+  std::uint64_t hash = bytes.size();
+  if (bytes.size() < sizeof hash) return hash;
+  const std::size_t step = (bytes.size() - sizeof hash) / (words_looked_at - 1);
+  for (std::size_t i = 0; i < words_looked_at; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, &bytes[i * step], sizeof word);
+    hash = (hash ^ word) * golden;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+}  // namespace
+
+std::size_t SourceHistory::place_of(Peer peer, std::uint64_t address) {
+  static_assert(std::tuple_size_v<decltype(sources_)> == 256);
+  return (((address >> line_bits) + static_cast<std::uint64_t>(peer)) * golden) >> 56;
+}
+
+SourceLines SourceHistory::lines_of(Peer peer, std::uint64_t address, std::size_t bytes) const {
+  const Source& known = sources_[place_of(peer, address)];
+  const bool is_known = known.address == address && known.peer == peer && known.bytes == bytes;
+  const bool is_near = is_known && std::max<std::uint64_t>(bytes, read_ - known.at) <= own_bytes_;
+  return is_near && known.changes ? SourceLines::rewritten : SourceLines::unknown;
+}
+
+void SourceHistory::note_read(Peer peer, std::uint64_t address, std::span<const std::byte> copy) {
+  const std::uint64_t words = hash_of_words(copy);
+  Source& source = sources_[place_of(peer, address)];
+  const bool is_known = source.address == address && source.peer == peer && source.bytes == copy.size();
+  source = {address, copy.size(), peer, is_known && words != source.words, words, read_};
+  read_ += copy.size();
+}
+
+}  // namespace sluice
