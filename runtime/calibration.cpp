@@ -28,6 +28,7 @@ void for_each_value(Values& values, Each&& each) {
   each("streaming_read_bytes", values.copies.streaming_read_bytes);
   each("streaming_shared_bytes", values.copies.streaming_shared_bytes);
   each("handing_back_bytes", values.copies.handing_back_bytes);
+  each("far_ns", values.far_ns);
   each("coop_bytes", values.coop_bytes);
   each("coop_own_bytes", values.coop_own_bytes);
   each("chunk_bytes", values.chunk_bytes);
@@ -91,6 +92,7 @@ Calibration clamped(Calibration calibration) {
   copies.streaming_bytes = std::max(copies.streaming_bytes, least_streaming_bytes);
   copies.streaming_read_bytes = std::max(copies.streaming_read_bytes, least_streaming_bytes);
   copies.streaming_shared_bytes = std::max(copies.streaming_shared_bytes, least_streaming_bytes);
+  calibration.far_ns = std::min(calibration.far_ns, most_round_trip_ns);
   copies.handing_back_bytes = std::max(copies.handing_back_bytes, least_streaming_bytes);
   calibration.coop_bytes = std::clamp(calibration.coop_bytes, least_coop_bytes, Calibration::most_coop_bytes);
   calibration.coop_own_bytes = std::clamp(calibration.coop_own_bytes, calibration.coop_bytes, Calibration::most_coop_own_bytes);

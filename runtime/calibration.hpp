@@ -8,9 +8,8 @@
 //   streaming_bytes   the shortest piece that is written to a peer, and read by it, in clearly less time by streaming stores
 //   streaming_read_bytes   the same for pieces that a receiver reads while the sender writes the rest
 //   streaming_shared_bytes   the same where the lines that are overwritten are in the peer's cache, too (buffer_lines.hpp)
-//   handing_back_bytes   the shortest message that is read out of a peer's memory in a way that spares its next stores to the
-//   same
-//                     lines, if it makes these (source_history.hpp)
+//   handing_back_bytes   the shortest message whose lines are handed back to a sender that writes them anew (source_history.hpp)
+//   far_ns            a sender out of whose memory 64 KB take longer copies itself what it writes anew (read_rate.hpp)
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
 //   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may read alone
 //   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
@@ -36,6 +35,7 @@ struct Calibration {
   Source source = Source::assumed;
   std::uint32_t round_trip_ns = 0;  // of a cache line between the two processors; 0: not measured
   shared_copy::Thresholds copies = shared_copy::announced_thresholds();
+  std::uint32_t far_ns = 0;  // 0: no sender does
   std::size_t coop_bytes = std::size_t{32} << 10;
   std::size_t coop_own_bytes = std::size_t{64} << 10;
   std::size_t chunk_bytes = std::size_t{128} << 10;

@@ -46,10 +46,11 @@ constexpr double chunk_ns = 10'000;
 constexpr std::size_t chunk_step = std::size_t{32} << 10;
 /// What the receiver reads is soon used by its processor: shorter pieces than this are to stay in its cache.
 constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
-/// What must be taken out of the peer's cache costs the same for each line.
+/// What must be taken out of the peer's cache costs the same for each line, and so does what must be written back.
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
-/// Likewise what must be written back.
 constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
+/// How much slower reading is where no cache is shared, at least.
+constexpr double far = 1.5;
 /// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
 /// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)
 constexpr double coop_round_trips = 5;
@@ -110,6 +111,25 @@ class Trials {
       write_lines(own_.start(), bytes);
       other_side(read, bytes);
     });
+  }
+
+  /// The same where this side copies.
+  double one_side_and_writing(Stores stores, std::size_t bytes) {
+    return typical_of_series([&] {
+      write_lines(own_.start(), bytes);
+      copy_variant(stores).copy(shared_.start(), own_.start(), bytes);
+      answer({.what = Job::What::read, .memory = shared_.start(), .bytes = bytes});
+    });
+  }
+
+  /// What of other_side_and_writing is the copy.
+  double read_anew(Stores read, std::size_t bytes) {
+    Times times;
+    (void)typical_of_series([&] {
+      write_lines(own_.start(), bytes);
+      times.push_back(timed([&] { answer(copying(read, 0, bytes)); }));
+    });
+    return typical(times);
   }
 
   /// What of one_side(stores, longest) is the copy.
@@ -207,6 +227,22 @@ std::size_t find_coop_own_bytes(Trials& pair, Stores write, Stores read, double 
   return found;
 }
 
+/// How a message is copied whose sender writes the same lines before each: by its receiver, who hands them back, or by the
+/// sender. What is best here says whether the two processors share a cache, and what reading takes in the other case.
+void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, double round_trip) {
+  const bool can_hand_back = copy_variant(Stores::handing_back).stores == Stores::handing_back;
+  const Stores read = can_hand_back ? Stores::handing_back : made.copies.pieces;
+  const double left_there = pair.other_side_and_writing(made.copies.pieces, shared_length);
+  const double handed_back = pair.other_side_and_writing(read, shared_length);
+  const double by_sender = pair.one_side_and_writing(write, shared_length) + more_coop_round_trips * round_trip;
+  const bool are_near = handed_back < clearly * left_there && handed_back <= by_sender;
+  const bool are_far = by_sender < clearly * std::min(handed_back, left_there);
+  if (!are_near && !are_far) return;
+  if (can_hand_back) made.copies.handing_back_bytes = least_handing_back_bytes;
+  const double reading_ns = std::max(pair.read_anew(read, shared_length) - round_trip, 1.0);
+  made.far_ns = static_cast<std::uint32_t>(are_far ? reading_ns / far : reading_ns * far);
+}
+
 Calibration calibrate(Trials& pair) {
   Calibration made;
   made.source = Calibration::Source::measured;
@@ -234,10 +270,7 @@ Calibration calibrate(Trials& pair) {
   const double shared_plain = pair.other_side_shared(made.copies.pieces, shared_length);
   const double shared_streaming = pair.other_side_shared(Stores::streaming, shared_length);
   if (shared_streaming < clearly * shared_plain) made.copies.streaming_shared_bytes = least_streaming_shared_bytes;
-  const double left_there = pair.other_side_and_writing(made.copies.pieces, shared_length);
-  const bool can_hand_back = copy_variant(Stores::handing_back).stores == Stores::handing_back;
-  if (can_hand_back && pair.other_side_and_writing(Stores::handing_back, shared_length) < clearly * left_there)
-    made.copies.handing_back_bytes = least_handing_back_bytes;
+  spare_the_senders_stores(pair, made, write, round_trip);
   made.coop_own_bytes = find_coop_own_bytes(pair, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
 
   const double won_per_byte = (alone - std::min(both_plain, both_streaming)) / static_cast<double>(longest);

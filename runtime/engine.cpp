@@ -40,6 +40,7 @@ Engine::State::State(const Parts& parts)
       coop_own_bytes(parts.calibration.coop_own_bytes),
       caches(parts.caches),
       handing_back_bytes(parts.calibration.copies.handing_back_bytes),
+      far_ns(parts.calibration.far_ns),
       processes_on_node(parts.processors.processes),
       oversubscribed(parts.processors.oversubscribed()),
       spare_processor(parts.processors.has_spare()),

@@ -184,7 +184,7 @@ void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
   ChunkClaims(transport->claims(receive->progress_slot)).close();
   if (!shared.has_hole()) {
     receive->offset = receive->limit;
-    if (shared.back != 0) note_source(*receive);
+    note_source(*receive);
     finish(receive, at_ns);
     return;
   }

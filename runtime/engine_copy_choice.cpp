@@ -25,7 +25,7 @@ Rendezvous Engine::State::wanted_inside_a_node(const Request& receive) const {
   return receive.context->rendezvous.value_or(inside_a_node(config.rendezvous));
 }
 
-CopyChoice Engine::State::choose_copier(const Request& receive) const {
+CopyChoice Engine::State::choose_copier(const Request& receive) {
   switch (wanted_inside_a_node(receive)) {
     case Rendezvous::rput:
       return {Copier::sender, trace::Reason::asked_for};
@@ -40,9 +40,16 @@ CopyChoice Engine::State::choose_copier(const Request& receive) const {
     case Rendezvous::coop_load:
       return {choose_by_load(receive), trace::Reason::load};
     default:
+      if (leaves_lines_to_sender(receive)) return {Copier::sender, trace::Reason::sender_copies};
       return choose_hybrid(situation_of(receive), receive.lines == TargetLines::own ? coop_own_bytes : coop_bytes,
                            [&] { return transport->is_attentive(receive.peer); });
   }
+}
+
+/// Where the peer's processor shares no cache with this one, what is read of its memory is slow to write again there.
+bool Engine::State::leaves_lines_to_sender(const Request& receive) {
+  if (!receive.written_anew || !transport->is_attentive(receive.peer)) return false;
+  return far_ns != 0 && receive.limit >= ReadRate::least_bytes && rates_of(receive.peer).written_anew.is_far(far_ns);
 }
 
 /// Of many messages most are in memory again before they are read.

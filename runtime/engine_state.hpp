@@ -24,6 +24,7 @@
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/read_rate.hpp"
 #include "runtime/receiver_initiated.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/release_policy.hpp"
@@ -128,6 +129,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// [lock not held] `lines`: of the target.
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
+  [[nodiscard]] bool leaves_lines_to_sender(const Request& receive);
+  [[nodiscard]] bool spares_lines_of(const Request& receive) const;
+  [[nodiscard]] bool is_written_anew(const Request& receive) const;
   [[nodiscard]] SourceLines lines_of_source(const Request& receive) const;
   void note_source(const Request& receive);
   [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);
@@ -214,7 +218,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
     bool unexpected = false;
   } untold_match;
   [[nodiscard]] Rendezvous wanted_inside_a_node(const Request& receive) const;
-  [[nodiscard]] CopyChoice choose_copier(const Request& receive) const;
+  [[nodiscard]] CopyChoice choose_copier(const Request& receive);
   /// Whether the message can be read from a cache that both processors may share: soon, and not from its receiver's own.
   [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const;
   [[nodiscard]] CopySituation situation_of(const Request& receive) const;
@@ -346,10 +350,12 @@ struct Engine::State final : MessageSink, FaultWaiter {
   ProcessorCaches caches;
   BufferLines buffer_lines{caches};
   std::size_t handing_back_bytes;  // from here on, lines that a sender writes anew are handed back to it
+  std::uint32_t far_ns;            // a sender out of whose memory 64 KB take longer copies itself what it writes anew
   SourceHistory sources{caches.own_bytes};
   struct PeerStoreRates {
     StoreRates writing;
     StoreRates reading;
+    ReadRate written_anew;
   };
   PeerStoreRates& rates_of(Peer peer) { return store_rates[static_cast<std::size_t>(peer)]; }
   std::size_t processes_on_node;

@@ -118,7 +118,8 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   end_expected_copies(*receive);
   const bool from_block = (receive->rts_flags & flag_block) != 0 && !receive->has_gaps();
   receive->lines = from_block ? buffer_lines.overwrite(receive->data, receive->limit) : TargetLines::unknown;
-  receive->source_lines = from_block ? lines_of_source(*receive) : SourceLines::unknown;
+  receive->written_anew = from_block && is_written_anew(*receive);
+  receive->source_lines = lines_of_source(*receive);
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
   const CopyChoice choice =
@@ -332,22 +333,31 @@ std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std
   return transport->read_block(receive.peer, source, target, lines, receive.source_lines) ? target.size() : 0;
 }
 
+/// Whether it matters if the sender writes them anew.
+bool Engine::State::spares_lines_of(const Request& receive) const {
+  return receive.limit >= handing_back_bytes || (far_ns != 0 && receive.limit >= ReadRate::least_bytes);
+}
+
+bool Engine::State::is_written_anew(const Request& receive) const {
+  return spares_lines_of(receive) && sources.is_written_anew(receive.peer, receive.remote_address, receive.limit);
+}
+
 /// Streaming stores (shared_copy.cpp) hand nothing back.
 SourceLines Engine::State::lines_of_source(const Request& receive) const {
-  if (receive.limit < handing_back_bytes || receive.lines == TargetLines::shared) return SourceLines::unknown;
-  return sources.lines_of(receive.peer, receive.remote_address, receive.limit);
+  const bool hands_back = receive.written_anew && receive.limit >= handing_back_bytes && receive.lines != TargetLines::shared;
+  return hands_back ? SourceLines::handed_back : SourceLines::kept;
 }
 
 /// When all of it is in place, and the application not at it yet.
 void Engine::State::note_source(const Request& receive) {
   const bool from_block = (receive.rts_flags & flag_block) != 0 && !receive.has_gaps();
-  if (!from_block || receive.released || receive.limit < handing_back_bytes) return;
+  if (!from_block || receive.released || !spares_lines_of(receive)) return;
   const std::byte* copy = unguarded_address(receive.data, receive.limit);
   if (copy) sources.note_read(receive.peer, receive.remote_address, {copy, receive.limit});
 }
 
 std::uint8_t Engine::State::fin_flags(const Request& receive) {
-  return receive.source_lines == SourceLines::rewritten ? flag_handed_back : 0;
+  return receive.source_lines == SourceLines::handed_back ? flag_handed_back : 0;
 }
 
 std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes) {
@@ -358,12 +368,16 @@ std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t 
     bounce = std::make_unique_for_overwrite<std::byte[]>(bytes);
     target = bounce.get();
   }
-  StoreTrial trial(receive.lines, rates_of(receive.peer).reading);
+  PeerStoreRates& rates = rates_of(receive.peer);
+  StoreTrial trial(receive.lines, rates.reading);
+  const std::uint64_t started = receive.written_anew ? now_ns() : 0;
   lock.unlock();
   const std::size_t arrived = fetch(receive, offset, {target, bytes}, trial.lines());
   trial.stop();
+  const std::uint64_t stopped = receive.written_anew ? now_ns() : 0;
   lock.lock();
   if (arrived == bytes) trial.keep(bytes);
+  if (arrived == bytes && receive.written_anew) rates.written_anew.took(bytes, stopped - started);
   if (bounce) copy_to_user(user, target, arrived);
   return arrived;
 }

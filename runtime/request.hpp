@@ -75,7 +75,8 @@ class Request {
   std::uint64_t remote_address = 0;
   std::uint32_t progress_slot = Transport::no_slot;
   TargetLines lines{};                // of the receive buffer when the transfer began, as far as this side knows
-  SourceLines source_lines{};         // receive: of the sender's memory, where it is read
+  bool written_anew = false;          // receive: the sender writes the same memory before each message, as far as is known
+  SourceLines source_lines{};         // receive: what becomes of them where this side reads
   std::int64_t expected_of_peer = 0;  // receive: bytes of its copy that the other side is expected to make (COOP-load)
   std::int64_t expected_of_self = 0;  // ... and this process
   std::uint64_t sends_before = 0;     // receive: `large_sends` of the engine when its message was matched

@@ -53,7 +53,7 @@ void copy_from_peer(std::byte* target, const std::byte* source, std::size_t byte
   const auto& from = shared_copy::in_force;
   const std::size_t least = lines == TargetLines::shared ? from.streaming_shared_bytes : shared_copy::never;
   const bool streams = bytes >= std::min(least, from.streaming_read_bytes) && lines != TargetLines::outer;
-  const bool hands_back = source_lines == SourceLines::rewritten;
+  const bool hands_back = source_lines == SourceLines::handed_back;
   (streams ? pieces.streaming : hands_back ? pieces.handing_back : pieces.plain)(target, source, bytes);
 }
 

@@ -61,9 +61,9 @@ inline void copy_to_shared(std::byte* target, const std::byte* source, std::size
 /// that has read them (buffer_lines.hpp), or none that a processor has for itself: one that both share, as far as is known.
 enum class TargetLines : std::uint8_t { unknown, own, shared, outer };
 
-/// Of the sender's memory: whether it writes the same lines again before it sends them again, as far as is known
-/// (source_history.hpp).
-enum class SourceLines : std::uint8_t { unknown, rewritten };
+/// What becomes of the lines of the sender's memory that are read: they stay in the reader's cache, too, or are given back to the
+/// sender's (copy_engine.hpp), which writes them again soon (source_history.hpp).
+enum class SourceLines : std::uint8_t { kept, handed_back };
 
 /// A piece of a large message into a peer's memory file, and out of it. Outer lines are never streamed past.
 void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines);

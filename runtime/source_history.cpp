@@ -31,11 +31,11 @@ std::size_t SourceHistory::place_of(Peer peer, std::uint64_t address) {
   return (((address >> line_bits) + static_cast<std::uint64_t>(peer)) * golden) >> 56;
 }
 
-SourceLines SourceHistory::lines_of(Peer peer, std::uint64_t address, std::size_t bytes) const {
+bool SourceHistory::is_written_anew(Peer peer, std::uint64_t address, std::size_t bytes) const {
   const Source& known = sources_[place_of(peer, address)];
   const bool is_known = known.address == address && known.peer == peer && known.bytes == bytes;
   const bool is_near = is_known && std::max<std::uint64_t>(bytes, read_ - known.at) <= own_bytes_;
-  return is_near && known.changes ? SourceLines::rewritten : SourceLines::unknown;
+  return is_near && known.changes;
 }
 
 void SourceHistory::note_read(Peer peer, std::uint64_t address, std::span<const std::byte> copy) {

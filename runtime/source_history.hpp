@@ -21,7 +21,6 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/shared_copy.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -31,8 +30,8 @@ class SourceHistory {
  public:
   explicit SourceHistory(std::size_t own_bytes) : own_bytes_(own_bytes) {}
 
-  /// Of so many bytes at an address of the peer's.
-  [[nodiscard]] SourceLines lines_of(Peer peer, std::uint64_t address, std::size_t bytes) const;
+  /// So many bytes at an address of the peer's.
+  [[nodiscard]] bool is_written_anew(Peer peer, std::uint64_t address, std::size_t bytes) const;
   /// They were read; `copy` has them.
   void note_read(Peer peer, std::uint64_t address, std::span<const std::byte> copy);
 

@@ -46,7 +46,7 @@ class PeerMemory {
   /// False when it is impossible, and from then on.
   bool write(std::uint64_t offset, std::span<const std::byte> source, TargetLines lines = TargetLines::unknown);
   bool read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines = TargetLines::unknown,
-            SourceLines source = SourceLines::unknown);
+            SourceLines source = SourceLines::kept);
 
  private:
   static constexpr std::size_t address_bits = 48;
@@ -62,7 +62,7 @@ class PeerMemory {
     std::byte* own;
     std::size_t bytes;
     TargetLines lines;  // of the target
-    SourceLines source = SourceLines::unknown;
+    SourceLines source = SourceLines::kept;
   };
   bool move(Piece piece);
   std::size_t move_run(Window& window, const Piece& piece);

@@ -90,6 +90,7 @@ nlohmann::json as_json(const CalibrationInForce& found) {
           {"streaming_read_bytes", bytes_or_null(values.copies.streaming_read_bytes)},
           {"streaming_shared_bytes", bytes_or_null(values.copies.streaming_shared_bytes)},
           {"handing_back_bytes", bytes_or_null(values.copies.handing_back_bytes)},
+          {"far_ns", values.far_ns},
           {"coop_bytes", values.coop_bytes},
           {"coop_own_bytes", values.coop_own_bytes},
           {"chunk_bytes", values.chunk_bytes}};
@@ -106,7 +107,9 @@ std::string as_text(const CalibrationInForce& found) {
                       name_of(values.copies.pieces), copy_variant(values.copies.pieces).name, from(values.copies.streaming_bytes),
                       from(values.copies.streaming_read_bytes));
   text += fmt::format("            ... and into memory that the peer has read {}\n", from(values.copies.streaming_shared_bytes));
-  text += fmt::format("            lines that a peer writes anew handed back {}\n", from(values.copies.handing_back_bytes));
+  text += fmt::format("            lines that a peer writes anew handed back {}", from(values.copies.handing_back_bytes));
+  text +=
+      values.far_ns == 0 ? std::string("\n") : fmt::format("; left to it where 64 KB take longer than {} ns\n", values.far_ns);
   text += fmt::format("            by both sides {}, into memory that only the receiver uses {}; in chunks of up to {}\n",
                       from(values.coop_bytes), from(values.coop_own_bytes), show_bytes(values.chunk_bytes));
   return text;

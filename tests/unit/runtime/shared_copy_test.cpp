@@ -20,7 +20,7 @@ void to_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
 }
 template <TargetLines lines>
 void from_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
-  copy_from_peer(target, source, bytes, lines, SourceLines::unknown);
+  copy_from_peer(target, source, bytes, lines, SourceLines::kept);
 }
 
 /// On both sides of every threshold, with every combination of them in force.
