@@ -49,8 +49,9 @@ constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
 /// What must be taken out of the peer's cache costs the same for each line, and so does what must be written back.
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
 constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
-/// How much slower reading is where no cache is shared, at least.
-constexpr double far = 1.5;
+/// How much longer a line takes where no cache is shared, at least, and what it costs to look at one.
+constexpr double far = 1.8;
+constexpr double looking_ns = 50;
 /// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
 /// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)
 constexpr double coop_round_trips = 5;
@@ -120,16 +121,6 @@ class Trials {
       copy_variant(stores).copy(shared_.start(), own_.start(), bytes);
       answer({.what = Job::What::read, .memory = shared_.start(), .bytes = bytes});
     });
-  }
-
-  /// What of other_side_and_writing is the copy.
-  double read_anew(Stores read, std::size_t bytes) {
-    Times times;
-    (void)typical_of_series([&] {
-      write_lines(own_.start(), bytes);
-      times.push_back(timed([&] { answer(copying(read, 0, bytes)); }));
-    });
-    return typical(times);
   }
 
   /// What of one_side(stores, longest) is the copy.
@@ -228,7 +219,7 @@ std::size_t find_coop_own_bytes(Trials& pair, Stores write, Stores read, double 
 }
 
 /// How a message is copied whose sender writes the same lines before each: by its receiver, who hands them back, or by the
-/// sender. What is best here says whether the two processors share a cache, and what reading takes in the other case.
+/// sender. What is best here says whether the two processors share a cache.
 void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, double round_trip) {
   const bool can_hand_back = copy_variant(Stores::handing_back).stores == Stores::handing_back;
   const Stores read = can_hand_back ? Stores::handing_back : made.copies.pieces;
@@ -239,8 +230,8 @@ void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, dou
   const bool are_far = by_sender < clearly * std::min(handed_back, left_there);
   if (!are_near && !are_far) return;
   if (can_hand_back) made.copies.handing_back_bytes = least_handing_back_bytes;
-  const double reading_ns = std::max(pair.read_anew(read, shared_length) - round_trip, 1.0);
-  made.far_ns = static_cast<std::uint32_t>(are_far ? reading_ns / far : reading_ns * far);
+  const double one_way = round_trip / 2;
+  made.far_ns = static_cast<std::uint32_t>(looking_ns + (are_far ? one_way / far : one_way * far));
 }
 
 Calibration calibrate(Trials& pair) {

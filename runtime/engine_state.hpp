@@ -24,7 +24,7 @@
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
-#include "runtime/read_rate.hpp"
+#include "runtime/peer_distance.hpp"
 #include "runtime/receiver_initiated.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/release_policy.hpp"
@@ -129,7 +129,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// [lock not held] `lines`: of the target.
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
+  /// What asks the sender for a copy costs two messages.
+  static constexpr std::size_t least_left_to_sender = std::size_t{32} << 10;
   [[nodiscard]] bool leaves_lines_to_sender(const Request& receive);
+  [[nodiscard]] std::uint32_t ns_of_a_line(const Request& receive) const;
   [[nodiscard]] bool spares_lines_of(const Request& receive) const;
   [[nodiscard]] bool is_written_anew(const Request& receive) const;
   [[nodiscard]] SourceLines lines_of_source(const Request& receive) const;
@@ -350,12 +353,12 @@ struct Engine::State final : MessageSink, FaultWaiter {
   ProcessorCaches caches;
   BufferLines buffer_lines{caches};
   std::size_t handing_back_bytes;  // from here on, lines that a sender writes anew are handed back to it
-  std::uint32_t far_ns;            // a sender out of whose memory 64 KB take longer copies itself what it writes anew
+  std::uint32_t far_ns;            // a sender whose lines take longer to read copies itself what it writes anew; 0: none does
   SourceHistory sources{caches.own_bytes};
   struct PeerStoreRates {
     StoreRates writing;
     StoreRates reading;
-    ReadRate written_anew;
+    PeerDistance distance;
   };
   PeerStoreRates& rates_of(Peer peer) { return store_rates[static_cast<std::size_t>(peer)]; }
   std::size_t processes_on_node;

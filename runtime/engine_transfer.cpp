@@ -335,7 +335,7 @@ std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std
 
 /// Whether it matters if the sender writes them anew.
 bool Engine::State::spares_lines_of(const Request& receive) const {
-  return receive.limit >= handing_back_bytes || (far_ns != 0 && receive.limit >= ReadRate::least_bytes);
+  return receive.limit >= handing_back_bytes || (far_ns != 0 && receive.limit >= least_left_to_sender);
 }
 
 bool Engine::State::is_written_anew(const Request& receive) const {
@@ -368,16 +368,12 @@ std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t 
     bounce = std::make_unique_for_overwrite<std::byte[]>(bytes);
     target = bounce.get();
   }
-  PeerStoreRates& rates = rates_of(receive.peer);
-  StoreTrial trial(receive.lines, rates.reading);
-  const std::uint64_t started = receive.written_anew ? now_ns() : 0;
+  StoreTrial trial(receive.lines, rates_of(receive.peer).reading);
   lock.unlock();
   const std::size_t arrived = fetch(receive, offset, {target, bytes}, trial.lines());
   trial.stop();
-  const std::uint64_t stopped = receive.written_anew ? now_ns() : 0;
   lock.lock();
   if (arrived == bytes) trial.keep(bytes);
-  if (arrived == bytes && receive.written_anew) rates.written_anew.took(bytes, stopped - started);
   if (bounce) copy_to_user(user, target, arrived);
   return arrived;
 }

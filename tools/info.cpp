@@ -109,7 +109,7 @@ std::string as_text(const CalibrationInForce& found) {
   text += fmt::format("            ... and into memory that the peer has read {}\n", from(values.copies.streaming_shared_bytes));
   text += fmt::format("            lines that a peer writes anew handed back {}", from(values.copies.handing_back_bytes));
   text +=
-      values.far_ns == 0 ? std::string("\n") : fmt::format("; left to it where 64 KB take longer than {} ns\n", values.far_ns);
+      values.far_ns == 0 ? std::string("\n") : fmt::format("; left to it where a line takes longer than {} ns\n", values.far_ns);
   text += fmt::format("            by both sides {}, into memory that only the receiver uses {}; in chunks of up to {}\n",
                       from(values.coop_bytes), from(values.coop_own_bytes), show_bytes(values.chunk_bytes));
   return text;

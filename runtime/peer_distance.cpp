@@ -1,0 +1,14 @@
+#include "runtime/peer_distance.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+void PeerDistance::note(std::uint32_t ns, std::uint32_t far_ns) {
+  const bool was_far = is_far_;
+  is_far_ = ns > far_ns;
+  between_looks_ = is_far_ == was_far ? std::min(2 * between_looks_, most_between_looks) : least_between_looks;
+  until_look_ = between_looks_;
+}
+
+}  // namespace sluice
