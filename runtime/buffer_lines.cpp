@@ -36,6 +36,8 @@ TargetLines BufferLines::overwrite(const std::byte* start, std::size_t bytes) {
   return found;
 }
 
+void BufferLines::note_handed_back(const std::byte* start, std::size_t bytes) { enter(start, bytes, TargetLines::own); }
+
 void BufferLines::note_read_by_peer(const std::byte* start, std::size_t bytes) { enter(start, bytes, TargetLines::shared); }
 
 }  // namespace sluice

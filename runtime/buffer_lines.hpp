@@ -34,6 +34,8 @@ class BufferLines {
   TargetLines overwrite(const std::byte* start, std::size_t bytes);
   /// A peer has copied out of them.
   void note_read_by_peer(const std::byte* start, std::size_t bytes);
+  /// ... and has handed their lines back (copy_engine.hpp).
+  void note_handed_back(const std::byte* start, std::size_t bytes);
 
  private:
   struct Buffer {

@@ -197,15 +197,15 @@ void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
 }
 
 /// All of it, or the part of a cooperative copy that the receiver made.
-void Engine::State::note_read_by_peer(const Request& send) {
+void Engine::State::note_read_by_peer(const Request& send, bool handed_back) {
   if (send.peer == self || send.owned || send.has_gaps() || !transport->can_read_blocks(send.peer)) return;
-  buffer_lines.note_read_by_peer(send.data, send.bytes);
+  handed_back ? buffer_lines.note_handed_back(send.data, send.bytes) : buffer_lines.note_read_by_peer(send.data, send.bytes);
 }
 
 /// The fin was told of just now.
 void Engine::State::on_fin(Request* request, std::uint8_t flags) {
   Request::Shared& shared = request->shared;
-  if (request->is_send() && (flags & flag_handed_back) == 0) note_read_by_peer(*request);
+  if (request->is_send()) note_read_by_peer(*request, (flags & flag_handed_back) != 0);
   if (request->way != Request::Way::write) {
     if ((flags & flag_of_chunks) != 0) return;  // crossed this side's refusal
     request->offset = request->limit;

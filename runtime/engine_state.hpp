@@ -248,7 +248,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_transfer_failed(std::uint64_t token) override;
   void go_on_after_offload(Request& receive);
   void finish_shared(Request* receive, std::uint64_t at_ns = 0);
-  void note_read_by_peer(const Request& send);
+  void note_read_by_peer(const Request& send, bool handed_back);
   void on_fin(Request* request, std::uint8_t flags);
   void on_refuse(Request* receive, std::size_t offset);
   void after_refusal(Request* receive);

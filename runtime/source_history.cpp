@@ -14,10 +14,9 @@ constexpr std::size_t words_looked_at = 16;
 std::uint64_t hash_of_words(std::span<const std::byte> bytes) {
   std::uint64_t hash = bytes.size();
   if (bytes.size() < sizeof hash) return hash;
-  const std::size_t step = (bytes.size() - sizeof hash) / (words_looked_at - 1);
   for (std::size_t i = 0; i < words_looked_at; ++i) {
     std::uint64_t word = 0;
-    std::memcpy(&word, &bytes[i * step], sizeof word);
+    std::memcpy(&word, &bytes[i * (bytes.size() - sizeof hash) / (words_looked_at - 1)], sizeof word);
     hash = (hash ^ word) * golden;
     hash ^= hash >> 32;
   }

@@ -153,8 +153,9 @@ Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what i
 
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,
 `apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
-chooses by itself (`auto`). A trial begins when all ranks are there, ends when each line of what was received has been read, as a program does that uses it, and takes as long as its slowest rank; every bit is checked between trials.
-(With one byte read of each page, data that a peer wrote cost nothing before they are used, although they have to come from its cache or from memory then: *both ways, by pages* shows what that makes of messages of some MB.) Of the windows of *bandwidth* a byte of each page is read.
+chooses by itself (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked between trials.
+(Whoever copies leaves lines in caches in which the other side is slow to write or to read them. What that costs is part of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a sender writes, in the receiver's reading.
+*Both ways, by pages* leaves both out.) The windows of *bandwidth* are written once for all, and a byte of each page is read.
 Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
 with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}

@@ -78,7 +78,7 @@ class Bench {
       times.cycle_ns.push_back(cycled);
     }
     const auto size = static_cast<double>(bytes);
-    std::printf("%-6s %-5s %8zu B  %-17s copy %7.2f GB/s  cycle %7.2f GB/s\n", direction, cold ? "cold" : "warm", bytes,
+    std::printf("%-6s %-5s %8zu B  %-19s copy %7.2f GB/s  cycle %7.2f GB/s\n", direction, cold ? "cold" : "warm", bytes,
                 std::string(variant.name).c_str(), size / median(times.copy_ns), size / median(times.cycle_ns));
   }
 

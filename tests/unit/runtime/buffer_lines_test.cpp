@@ -33,6 +33,12 @@ TEST_F(BufferLinesTest, are_the_receivers_own_after_a_message_has_come) {
   EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::unknown) << "the rest of it was last used before that";
 }
 
+TEST_F(BufferLinesTest, are_the_senders_own_when_the_peer_that_read_them_has_handed_them_back) {
+  lines_.note_read_by_peer(at(0), 64 * kb);
+  lines_.note_handed_back(at(0), 64 * kb);
+  EXPECT_EQ(lines_.overwrite(at(0), 64 * kb), TargetLines::own);
+}
+
 TEST_F(BufferLinesTest, are_shared_from_a_peers_reading_to_the_next_message) {
   lines_.overwrite(at(0), 64 * kb);
   lines_.note_read_by_peer(at(0), 64 * kb);

@@ -17,6 +17,8 @@ Calibration example() {
   made.copies.streaming_bytes = 65536;
   made.copies.streaming_read_bytes = never;
   made.copies.streaming_shared_bytes = 4096;
+  made.copies.handing_back_bytes = 8192;
+  made.far_ns = 190;
   made.coop_bytes = 40000;
   made.coop_own_bytes = 300000;
   made.chunk_bytes = 196608;
@@ -58,6 +60,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   Calibration wild = example();
   wild.copies.streaming_bytes = 0;
   wild.copies.streaming_shared_bytes = 0;
+  wild.copies.handing_back_bytes = 0;
   wild.coop_bytes = never;
   wild.coop_own_bytes = 0;
   wild.chunk_bytes = 1;
@@ -66,6 +69,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   EXPECT_GE(read->copies.streaming_bytes, 4096U);
   EXPECT_EQ(read->coop_bytes, Calibration::most_coop_bytes);
   EXPECT_GE(read->copies.streaming_shared_bytes, 4096U);
+  EXPECT_GE(read->copies.handing_back_bytes, 4096U);
   EXPECT_EQ(read->coop_own_bytes, read->coop_bytes) << "who may read alone need not share";
   EXPECT_GE(read->chunk_bytes, 32768U);
   wild.coop_own_bytes = never;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/calibration.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/runtime/patterned_memory.hpp"
@@ -35,8 +36,7 @@ class EngineLines : public testing::Test {
       config.release = ReleaseMode::off;
       config.rendezvous = rendezvous;
       Engine::Parts made = one_of_two(self, test.network.transport(self), config, &test.arena);
-      made.calibration.coop_bytes = coop_bytes;
-      made.calibration.coop_own_bytes = coop_own_bytes;
+      made.calibration = test.calibration;
       made.processors = {.processes = 2, .processors = 2};
       made.caches = caches;
       return made;
@@ -78,8 +78,16 @@ class EngineLines : public testing::Test {
     return to.engine.statistics().written != written;
   }
 
+  static Calibration usual() {
+    Calibration made;
+    made.coop_bytes = coop_bytes;
+    made.coop_own_bytes = coop_own_bytes;
+    return made;
+  }
+
   LoopbackNetwork network{2};
   AliasArena arena{10000};
+  Calibration calibration = usual();  // of engines that are made from now on
 };
 
 TEST_F(EngineLines, are_the_receivers_until_its_buffer_is_sent_and_read_by_the_other_side) {
@@ -154,6 +162,45 @@ TEST_F(EngineLines, of_messages_that_are_awaited_together_are_not_asked_for) {
   sending.join();
   for (Request* receive : receives) sides.b.engine.take(receive);
   EXPECT_EQ(network.bytes_written_into(Peer{0}, TargetLines::unknown), 2 * half);
+}
+
+/// The same buffer, with something else in it.
+void write_anew(std::byte* start) { *start = static_cast<std::byte>(std::to_integer<int>(*start) + 1); }
+
+TEST_F(EngineLines, of_a_sender_that_writes_them_anew_are_handed_back_to_it) {
+  calibration.copies.handing_back_bytes = 0;
+  Sides sides(*this, Rendezvous::rget);
+  const auto read = [&] {
+    move(sides.a, sides.b);
+    return network.lines_read_by(Peer{1});
+  };
+  EXPECT_EQ(read(), SourceLines::kept);
+  EXPECT_EQ(read(), SourceLines::kept) << "as it was";
+  write_anew(sides.a.buffer.start());
+  EXPECT_EQ(read(), SourceLines::kept) << "nobody could know";
+  write_anew(sides.a.buffer.start());
+  EXPECT_EQ(read(), SourceLines::handed_back);
+  move(sides.b, sides.a);
+  EXPECT_EQ(network.lines_read_into(Peer{0}), TargetLines::own) << "b has read them, and has them no longer";
+  EXPECT_EQ(read(), SourceLines::kept) << "as it was, again";
+  move(sides.b, sides.a);
+  EXPECT_EQ(network.lines_read_into(Peer{0}), TargetLines::shared);
+}
+
+TEST_F(EngineLines, that_are_written_anew_are_left_to_a_sender_that_is_far) {
+  calibration.copies.handing_back_bytes = 0;
+  for (const bool far : {true, false}) {
+    calibration.far_ns = far ? 1 : 1'000'000'000;
+    Sides sides(*this, Rendezvous::automatic);
+    const auto copied_by_sender_alone = [&] {
+      write_anew(sides.a.buffer.start());
+      const std::size_t read = network.bytes_read(Peer{1});
+      EXPECT_TRUE(sender_copied(sides.a, sides.b) || network.bytes_read(Peer{1}) != read);
+      return network.bytes_read(Peer{1}) - read < bytes / 4;
+    };
+    for (int i = 0; i < 3; ++i) copied_by_sender_alone();
+    EXPECT_EQ(copied_by_sender_alone(), far) << far;
+  }
 }
 
 }  // namespace

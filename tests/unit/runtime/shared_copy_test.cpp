@@ -18,9 +18,9 @@ template <TargetLines lines>
 void to_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
   copy_to_peer(target, source, bytes, lines);
 }
-template <TargetLines lines>
+template <TargetLines lines, SourceLines source_lines = SourceLines::kept>
 void from_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
-  copy_from_peer(target, source, bytes, lines, SourceLines::kept);
+  copy_from_peer(target, source, bytes, lines, source_lines);
 }
 
 /// On both sides of every threshold, with every combination of them in force.
@@ -49,7 +49,7 @@ TEST_P(SharedCopy, copies_whatever_the_thresholds_are) {
 INSTANTIATE_TEST_SUITE_P(each, SharedCopy,
                          testing::Values(&copy_to_shared, &to_peer<TargetLines::unknown>, &to_peer<TargetLines::outer>,
                                          &from_peer<TargetLines::unknown>, &from_peer<TargetLines::shared>,
-                                         &from_peer<TargetLines::outer>));
+                                         &from_peer<TargetLines::outer>, &from_peer<TargetLines::own, SourceLines::handed_back>));
 
 TEST(shared_copy, uses_the_string_instruction_unmeasured_where_it_is_announced_as_fast) {
   const Thresholds announced = shared_copy::announced_thresholds();

@@ -360,5 +360,6 @@ std::size_t LoopbackNetwork::bytes_read_into(Peer by, TargetLines lines) {
   return shared_->stations.at(index(by)).read_into.at(static_cast<std::size_t>(lines));
 }
 TargetLines LoopbackNetwork::lines_read_into(Peer by) { return shared_->stations.at(index(by)).lines; }
+SourceLines LoopbackNetwork::lines_read_by(Peer by) { return shared_->stations.at(index(by)).source_lines; }
 
 }  // namespace sluice

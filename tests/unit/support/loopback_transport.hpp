@@ -65,6 +65,8 @@ class LoopbackNetwork {
   [[nodiscard]] std::size_t bytes_read_into(Peer by, TargetLines lines);
   /// Said of the target when this peer read a block last.
   [[nodiscard]] TargetLines lines_read_into(Peer by);
+  /// What became of those of the sender's memory.
+  [[nodiscard]] SourceLines lines_read_by(Peer by);
   /// Of this peer, once its engine has ended or stands still.
   [[nodiscard]] const LoopbackAdapter& adapter(Peer peer) const;
   /// Transfers that the adapters have under way, as the peers say.

@@ -1,0 +1,51 @@
+#include "runtime/peer_distance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::uint32_t far_ns = 200;
+constexpr std::uint32_t near = 120;
+constexpr std::uint32_t far = 300;
+
+/// How often the distance is looked at within so many messages, where it is that.
+int looks(PeerDistance& distance, std::uint32_t ns, std::uint32_t messages) {
+  int looks = 0;
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    if (!distance.is_due()) continue;
+    ++looks;
+    distance.note(ns, far_ns);
+  }
+  return looks;
+}
+
+TEST(PeerDistance, is_looked_at_with_the_first_message) {
+  PeerDistance distance;
+  EXPECT_FALSE(distance.is_far());
+  EXPECT_TRUE(distance.is_due());
+  distance.note(far, far_ns);
+  EXPECT_TRUE(distance.is_far());
+}
+
+TEST(PeerDistance, is_looked_at_more_and_more_rarely_while_it_stays) {
+  PeerDistance distance;
+  looks(distance, near, 1000);
+  EXPECT_EQ(looks(distance, near, 10 * PeerDistance::most_between_looks), 10);
+  EXPECT_FALSE(distance.is_far());
+}
+
+TEST(PeerDistance, is_found_out_again_when_processors_are_moved) {
+  PeerDistance distance;
+  looks(distance, near, 1000);
+  looks(distance, far, PeerDistance::most_between_looks);
+  EXPECT_TRUE(distance.is_far());
+  while (!distance.is_due()) {
+  }
+  distance.note(near, far_ns);
+  EXPECT_FALSE(distance.is_far());
+  EXPECT_EQ(looks(distance, near, PeerDistance::least_between_looks), 1) << "soon again";
+}
+
+}  // namespace
+}  // namespace sluice
