@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "runtime/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
 #include "runtime/page_guard_signal.hpp"
+#include "runtime/peer_distance.hpp"
 #include "runtime/posix.hpp"
 #include "runtime/processors.hpp"
 
@@ -49,9 +51,11 @@ constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
 /// What must be taken out of the peer's cache costs the same for each line, and so does what must be written back.
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
 constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
-/// How much longer a line takes where no cache is shared, at least, and what it costs to look at one.
+/// A line takes more than three times as long where no cache is shared (Zen 5, ns: 40 to 50, and 140); in between. Where it is
+/// found by its address in a peer's memory, that takes so much besides (90 and 185 together).
 constexpr double far = 1.8;
-constexpr double looking_ns = 50;
+constexpr double finding_ns = 45;
+
 /// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
 /// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)
 constexpr double coop_round_trips = 5;
@@ -123,6 +127,19 @@ class Trials {
     });
   }
 
+  /// ns to read a line that the other side has just written.
+  double line() {
+    return typical_time([&] {
+      answer({.what = Job::What::write, .memory = own_.start(), .bytes = shared_length});
+      const std::byte* const end = own_.start() + shared_length;
+      return static_cast<double>(ns_of_lines([&](std::size_t before_end) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, end - before_end, sizeof word);
+        return word;
+      }));
+    });
+  }
+
   /// What of one_side(stores, longest) is the copy.
   double copy_alone(Stores stores) {
     Times times;
@@ -182,6 +199,13 @@ class Trials {
     }
     return typical(times);
   }
+  /// Of trials that say themselves what they took.
+  template <class Trial>
+  static double typical_time(Trial&& trial) {
+    Times times;
+    for (int i = 0; i < trials; ++i) times.push_back(trial());
+    return typical(times);
+  }
   template <class Trial>
   static double typical_of_series(Trial&& trial) {
     return typical_of_series(trial, [] {});
@@ -230,8 +254,8 @@ void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, dou
   const bool are_far = by_sender < clearly * std::min(handed_back, left_there);
   if (!are_near && !are_far) return;
   if (can_hand_back) made.copies.handing_back_bytes = least_handing_back_bytes;
-  const double one_way = round_trip / 2;
-  made.far_ns = static_cast<std::uint32_t>(looking_ns + (are_far ? one_way / far : one_way * far));
+  const double line_ns = pair.line();
+  made.far_ns = static_cast<std::uint32_t>(finding_ns + (are_far ? line_ns / far : line_ns * far));
 }
 
 Calibration calibrate(Trials& pair) {

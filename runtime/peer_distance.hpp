@@ -17,7 +17,12 @@
 // between near processors that both copy than between far ones of which one does.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+
+#include "runtime/clock.hpp"
 
 namespace sluice {
 
@@ -39,5 +44,22 @@ class PeerDistance {
   std::uint32_t between_looks_ = least_between_looks;
   std::uint32_t until_look_ = 1;
 };
+
+/// What it takes to read a line, in ns: the median of some, as others may be disturbed. `read`: a word so many bytes before the
+/// end of memory that the other processor has just written, 3 KB or more. In an order that no processor foresees.
+template <typename Read>
+[[nodiscard]] std::uint32_t ns_of_lines(const Read& read) {
+  constexpr std::size_t bytes_of_line = 64;
+  constexpr std::array<std::size_t, 7> places{2, 31, 11, 23, 5, 17, 41};
+  std::array<std::uint32_t, places.size()> took{};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::uint64_t started = now_ns();
+    const std::uint64_t word = read(places[i] * bytes_of_line);
+    asm volatile("" : : "r"(word) : "memory");
+    took[i] = static_cast<std::uint32_t>(now_ns() - started);
+  }
+  std::sort(took.begin(), took.end());
+  return took[took.size() / 2];
+}
 
 }  // namespace sluice
