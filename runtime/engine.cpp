@@ -48,7 +48,7 @@ Engine::State::State(const Parts& parts)
       eager_limit(0),
       eager_limits(usable_eager_limits(parts)),
       budgets(eager_limits.size()),
-      store_rates(eager_limits.size()),
+      peer_costs(eager_limits.size()),
       to_self(parts.self),
       outgoing(parts.job_size),
       matching(parts.job_size),

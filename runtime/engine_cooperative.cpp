@@ -214,7 +214,12 @@ void Engine::State::on_fin(Request* request, std::uint8_t flags) {
   }
   shared.peer_done = true;
   if (request->kind == Request::Kind::send) {
-    if (shared.own_part_done) finish(request, trace::with_last);
+    if (shared.own_part_done) {
+      finish(request, trace::with_last);
+    } else if (request->work_link.linked) {  // to be copied, but whoever is done has found every chunk claimed
+      copies.remove(request);
+      own_part_written(request);
+    }
     return;
   }
   if (request->copying) return;  // run_help goes on from here

@@ -13,6 +13,7 @@ namespace {
 /// one. A message each way, µs where receivers read and where both copy: 256 KB 21 and 30, 1 MB 71 and 77, 4 MB 312 and 358; the
 /// faces of a stencil, 1 MB: 106 and 162. Not so for a message that is so many times longer than what this process sends.
 constexpr std::size_t least_uneven = 2;
+/// Of what a sender writes anew that is in no call: its helper thread must be woken for it.
 constexpr std::size_t least_left_to_busy_sender = std::size_t{64} << 10;
 
 SendCall call_of(std::uint8_t rts_flags) {
@@ -53,7 +54,7 @@ bool Engine::State::leaves_lines_to_sender(const Request& receive) {
   if (far_ns == 0 || !receive.written_anew || receive.limit < least_left_to_sender) return false;
   const bool may_wake = !oversubscribed && receive.limit >= least_left_to_busy_sender;
   if (!may_wake && !transport->is_attentive(receive.peer)) return false;
-  PeerDistance& distance = rates_of(receive.peer).distance;
+  PeerDistance& distance = costs_of(receive.peer).distance;
   if (distance.is_due()) distance.note(ns_of_a_line(receive), far_ns);
   return distance.is_far();
 }

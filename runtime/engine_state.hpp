@@ -129,7 +129,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// [lock not held] `lines`: of the target.
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
-  /// What asks the sender for a copy costs two messages.
+  /// To ask the sender for its copy costs two messages.
   static constexpr std::size_t least_left_to_sender = std::size_t{32} << 10;
   [[nodiscard]] bool leaves_lines_to_sender(const Request& receive);
   [[nodiscard]] std::uint32_t ns_of_a_line(const Request& receive) const;
@@ -355,12 +355,12 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t handing_back_bytes;  // from here on, lines that a sender writes anew are handed back to it
   std::uint32_t far_ns;            // a sender whose lines take longer to read copies itself what it writes anew; 0: none does
   SourceHistory sources{caches.own_bytes};
-  struct PeerStoreRates {
+  struct PeerCosts {
     StoreRates writing;
     StoreRates reading;
     PeerDistance distance;
   };
-  PeerStoreRates& rates_of(Peer peer) { return store_rates[static_cast<std::size_t>(peer)]; }
+  PeerCosts& costs_of(Peer peer) { return peer_costs[static_cast<std::size_t>(peer)]; }
   std::size_t processes_on_node;
   bool oversubscribed;   // more processes on this node than processors
   bool spare_processor;  // the helper thread has one beside the application's
@@ -369,7 +369,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t eager_limit;                  // smallest of those by peer
   std::vector<std::size_t> eager_limits;    // by peer
   std::vector<AnnouncementBudget> budgets;  // by peer
-  std::vector<PeerStoreRates> store_rates;  // by peer
+  std::vector<PeerCosts> peer_costs;        // by peer
 
   std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
   std::deque<RdmaPiece> pieces;

@@ -311,7 +311,7 @@ bool Engine::State::write_piece(Lock& lock, Request* send, std::size_t most) {
     pack_at(*send, send->offset, {bounce.get(), bytes});
     source = bounce.get();
   }
-  StoreTrial trial(send->lines, rates_of(send->peer).writing);
+  StoreTrial trial(send->lines, costs_of(send->peer).writing);
   lock.unlock();
   const bool written = transport->write(send->peer, send->remote_address + send->offset, {source, bytes}, trial.lines());
   trial.stop();
@@ -368,7 +368,7 @@ std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t 
     bounce = std::make_unique_for_overwrite<std::byte[]>(bytes);
     target = bounce.get();
   }
-  StoreTrial trial(receive.lines, rates_of(receive.peer).reading);
+  StoreTrial trial(receive.lines, costs_of(receive.peer).reading);
   lock.unlock();
   const std::size_t arrived = fetch(receive, offset, {target, bytes}, trial.lines());
   trial.stop();
