@@ -52,7 +52,7 @@ CopyChoice Engine::State::choose_copier(const Request& receive) {
 /// 29 µs in place of 2. To wake its helper thread for the copy takes 10.
 bool Engine::State::leaves_lines_to_sender(const Request& receive) {
   if (far_ns == 0 || !receive.written_anew || receive.limit < least_left_to_sender) return false;
-  const bool may_wake = !oversubscribed && receive.limit >= least_left_to_busy_sender;
+  const bool may_wake = receive.limit >= least_left_to_busy_sender;
   if (!may_wake && !transport->is_attentive(receive.peer)) return false;
   PeerDistance& distance = costs_of(receive.peer).distance;
   if (distance.is_due()) distance.note(ns_of_a_line(receive), far_ns);

@@ -333,9 +333,10 @@ std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std
   return transport->read_block(receive.peer, source, target, lines, receive.source_lines) ? target.size() : 0;
 }
 
-/// Whether it matters if the sender writes them anew.
+/// Whether it matters if the sender writes them anew. Not where processes share processors: the writer may be on this one's, and
+/// what it takes to read a line says nothing then. 256 KB reduced by four ranks on two: 150 µs in place of 108.
 bool Engine::State::spares_lines_of(const Request& receive) const {
-  return receive.limit >= handing_back_bytes || (far_ns != 0 && receive.limit >= least_left_to_sender);
+  return !oversubscribed && (receive.limit >= handing_back_bytes || (far_ns != 0 && receive.limit >= least_left_to_sender));
 }
 
 bool Engine::State::is_written_anew(const Request& receive) const {
