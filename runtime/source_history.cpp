@@ -33,8 +33,8 @@ std::size_t SourceHistory::place_of(Peer peer, std::uint64_t address) {
 bool SourceHistory::is_written_anew(Peer peer, std::uint64_t address, std::size_t bytes) const {
   const Source& known = sources_[place_of(peer, address)];
   const bool is_known = known.address == address && known.peer == peer && known.bytes == bytes;
-  const bool is_near = is_known && std::max<std::uint64_t>(bytes, read_ - known.at) <= own_bytes_;
-  return is_near && known.changes;
+  const std::uint64_t read_since = std::max<std::uint64_t>(bytes, read_ - known.at);
+  return is_known && known.changes && 2 * read_since <= own_bytes_;  // as much was written to
 }
 
 void SourceHistory::note_read(Peer peer, std::uint64_t address, std::span<const std::byte> copy) {

@@ -12,8 +12,9 @@
 //
 // A buffer that is sent again unchanged is best left in both caches. So the table remembers for the last large messages that were
 // read whence they came and a few of their words, and says that a buffer is written anew if these had changed when it was read
-// last. It is forgotten when more bytes were read since than fit into a processor's own cache: its lines are not in this one's
-// any more.
+// last. It is forgotten when more bytes were read since, and copied to somewhere, than fit into a processor's own cache: its
+// lines are not in this one's any more. (1 MB, which both ranks write, exchange and read, µs, such a cache of 1 MB: 108, and 143
+// where lines are handed back.)
 #pragma once
 
 #include <array>
