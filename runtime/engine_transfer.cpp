@@ -343,7 +343,8 @@ bool Engine::State::is_written_anew(const Request& receive) const {
   return spares_lines_of(receive) && sources.is_written_anew(receive.peer, receive.remote_address, receive.limit);
 }
 
-/// Streaming stores (shared_copy.cpp) hand nothing back.
+/// Streaming stores (shared_copy.cpp) hand nothing back. (Of outer lines a chunk is streamed now and then, and the sender is told
+/// all the same that it was handed back: what it knows of its lines is no more than a guess at what copies cost.)
 SourceLines Engine::State::lines_of_source(const Request& receive) const {
   const bool hands_back = receive.written_anew && receive.limit >= handing_back_bytes && receive.lines != TargetLines::shared;
   return hands_back ? SourceLines::handed_back : SourceLines::kept;
