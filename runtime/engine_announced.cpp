@@ -88,11 +88,10 @@ void Engine::State::end_announcement(Request& receive) {
   end_rdma(receive);
 }
 
-/// A message of the sender's matched it, or it is over.
-void Engine::State::leave_announcements(Request& receive) {
+void Engine::State::leave_their_list(Request& receive) {
   if (receive.announced) {
     end_announcement(receive);
-  } else if (receive.announce_link.linked) {
+  } else {
     to_announce.remove(&receive);
   }
 }
@@ -157,10 +156,8 @@ std::size_t Engine::State::take_back(Peer from, Which which) {
   return count;
 }
 
-/// Before an eager or rts message is matched (rules 2 and 3). `known`: how many announcements had come to its sender.
-void Engine::State::before_matching(Peer from, std::uint16_t known) {
-  ++matching[static_cast<std::size_t>(from)].arrived;
-  if (announced.empty()) return;
+/// A message came that its sender sent before it knew of some announcements (rules 2 and 3).
+void Engine::State::take_back_crossed(Peer from, std::uint16_t known) {
   poll_announced();
   statistics.announcements_crossed +=
       take_back(from, [known](const Request& receive) { return is_later(receive.announcement, known); });

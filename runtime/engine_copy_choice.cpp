@@ -101,7 +101,7 @@ void Engine::State::expect_copies(Request& receive, Copier copier) {
   if (receive.expected_of_self != 0) transport->expect_copy(self, receive.expected_of_self);
 }
 
-void Engine::State::end_expected_copies(Request& receive) {
+void Engine::State::withdraw_expected_copies(Request& receive) {
   if (receive.expected_of_peer != 0) transport->expect_copy(receive.peer, -receive.expected_of_peer);
   if (receive.expected_of_self != 0) transport->expect_copy(self, -receive.expected_of_self);
   receive.expected_of_peer = receive.expected_of_self = 0;

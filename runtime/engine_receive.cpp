@@ -37,7 +37,7 @@ void Engine::State::post(Request* receive) {
 }
 
 void Engine::State::finish(Request* request, std::uint64_t at_ns) {
-  if (request->announce_link.linked) leave_announcements(*request);
+  leave_announcements(*request);
   if (request->rdma) end_rdma(*request);
   if (request->kind == Request::Kind::receive) {
     ++statistics.receives;

@@ -187,11 +187,22 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void announce_receive(Request& receive);
   void send_ready_to_receive(Request& receive);
   void end_announcement(Request& receive);
-  void leave_announcements(Request& receive);
+  /// A message of the sender's matched it, or it is over.
+  void leave_announcements(Request& receive) {
+    if (receive.announced || receive.announce_link.linked) [[unlikely]]
+      leave_their_list(receive);
+  }
+  void leave_their_list(Request& receive);
   void conclude_put(Request& receive, std::size_t bytes, bool seen);
   bool poll_announced();
   void on_put_end(Request& receive, const PutEnd& end);
-  void before_matching(Peer from, std::uint16_t known);
+  /// Before an eager or rts message is matched. `known`: how many announcements had come to its sender.
+  void before_matching(Peer from, std::uint16_t known) {
+    ++matching[static_cast<std::size_t>(from)].arrived;
+    if (!announced.empty()) [[unlikely]]
+      take_back_crossed(from, known);
+  }
+  void take_back_crossed(Peer from, std::uint16_t known);
   void announce_again();
   void cancel(Request& receive);
   void end_cancelled(Request& receive);
@@ -228,7 +239,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;
   /// COOP-load: for as long as the transfer goes on this way.
   void expect_copies(Request& receive, Copier copier);
-  void end_expected_copies(Request& receive);
+  void end_expected_copies(Request& receive) {
+    if ((receive.expected_of_peer | receive.expected_of_self) != 0) withdraw_expected_copies(receive);
+  }
+  void withdraw_expected_copies(Request& receive);
   void count_copied(std::size_t bytes);
   void open_chunks(Request& receive, ClearToSend& clear, bool takes_part);
   static void join_chunks(Request& send, const ClearToSend& clear);

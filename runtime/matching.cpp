@@ -25,14 +25,8 @@ void Context::become(std::vector<Peer> group, Rank self) {
 
 bool Context::contains(Peer peer) const { return std::find(group_.begin(), group_.end(), peer) != group_.end(); }
 
-bool Context::accepts(Peer peer, Rank rank) const {
-  const auto index = static_cast<std::size_t>(rank);
-  return group_.empty() || (index < group_.size() && group_[index] == peer);
-}
-
-Context::Source& Context::source(Rank rank) {
-  const auto index = static_cast<std::size_t>(rank);
-  if (index >= sources_.size()) sources_.resize(std::max(index + 1, group_.size()));
+Context::Source& Context::new_source(std::size_t index) {
+  sources_.resize(std::max(index + 1, group_.size()));
   return sources_[index];
 }
 

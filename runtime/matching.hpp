@@ -57,7 +57,10 @@ class Context {
   [[nodiscard]] Peer peer(Rank rank) const { return group_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool contains(Peer peer) const;
   /// Whether `rank` is a rank of `peer`, as far as that is known: a context that has no group yet accepts everybody.
-  [[nodiscard]] bool accepts(Peer peer, Rank rank) const;
+  [[nodiscard]] bool accepts(Peer peer, Rank rank) const {
+    const auto index = static_cast<std::size_t>(rank);
+    return index < group_.size() ? group_[index] == peer : group_.empty();
+  }
   void become(std::vector<Peer> group, Rank self);
 
   /// `receive->sequence` grows with every call.
@@ -89,7 +92,11 @@ class Context {
     Posted posted;
     BySource unexpected;
   };
-  Source& source(Rank rank);
+  Source& source(Rank rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    return index < sources_.size() ? sources_[index] : new_source(index);
+  }
+  Source& new_source(std::size_t index);
 
   ContextId id_;
   Rank self_{};

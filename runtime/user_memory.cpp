@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "runtime/alias_arena.hpp"
-#include "runtime/shared_copy.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -32,11 +31,11 @@ void for_each_piece(const PageGuard& guard, const AliasArena& arena, std::uintpt
 
 template <typename Copy>
 void copy_user(std::uintptr_t user, std::size_t bytes, Copy&& copy) {
-  const PageGuard* guard = user_memory_is_guarded() ? registered_guard.load(std::memory_order_acquire) : nullptr;
+  const PageGuard* guard = registered_guard.load(std::memory_order_acquire);
   const AliasArena* arena = registered_arena.load(std::memory_order_acquire);
   if (guard && arena && guard->covers({user, user + bytes})) {
     for_each_piece(*guard, *arena, user, bytes, copy);
-  } else if (bytes != 0) {
+  } else {
     copy(reinterpret_cast<std::byte*>(user), std::size_t{0}, bytes);
   }
 }
@@ -53,13 +52,13 @@ bool user_memory_is_guarded(ByteRange bytes) {
   return guard && guard->covers(bytes);
 }
 
-void copy_from_user(std::byte* target, const std::byte* user, std::size_t bytes) {
+void detail::copy_from_guarded_user(std::byte* target, const std::byte* user, std::size_t bytes) {
   copy_user(reinterpret_cast<std::uintptr_t>(user), bytes, [&](const std::byte* piece, std::size_t offset, std::size_t length) {
     copy_to_shared(target + offset, piece, length);
   });
 }
 
-void copy_to_user(std::byte* user, const std::byte* source, std::size_t bytes) {
+void detail::copy_to_guarded_user(std::byte* user, const std::byte* source, std::size_t bytes) {
   copy_user(reinterpret_cast<std::uintptr_t>(user), bytes,
             [&](std::byte* piece, std::size_t offset, std::size_t length) { std::memcpy(piece, source + offset, length); });
 }

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "runtime/page_guard.hpp"
+#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 
@@ -23,8 +25,24 @@ void register_user_memory(const PageGuard* guard, const AliasArena* arena);
 /// Some page of `bytes` is under guard.
 [[nodiscard]] bool user_memory_is_guarded(ByteRange bytes);
 
-void copy_from_user(std::byte* target, const std::byte* user, std::size_t bytes);
-void copy_to_user(std::byte* user, const std::byte* source, std::size_t bytes);
+namespace detail {
+void copy_from_guarded_user(std::byte* target, const std::byte* user, std::size_t bytes);
+void copy_to_guarded_user(std::byte* user, const std::byte* source, std::size_t bytes);
+}  // namespace detail
+
+inline void copy_from_user(std::byte* target, const std::byte* user, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (user_memory_is_guarded()) [[unlikely]]
+    return detail::copy_from_guarded_user(target, user, bytes);
+  copy_to_shared(target, user, bytes);
+}
+
+inline void copy_to_user(std::byte* user, const std::byte* source, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (user_memory_is_guarded()) [[unlikely]]
+    return detail::copy_to_guarded_user(user, source, bytes);
+  std::memcpy(user, source, bytes);
+}
 
 /// An address through which [user, user + bytes) can be used while nothing more comes under guard: itself when none of it is
 /// under guard now, otherwise its alias when all of it lies in blocks (and then for as long as the caller likes). nullptr:

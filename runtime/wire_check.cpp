@@ -1,7 +1,6 @@
 #include "runtime/wire_check.hpp"
 
 #include "runtime/chunk_claims.hpp"
-#include "runtime/matching.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/receiver_initiated.hpp"
 
@@ -26,13 +25,6 @@ const char* fin_fault(const Request& request, std::uint8_t flags) {
 }
 
 }  // namespace
-
-const char* matching_fault(const Context& context, Peer from, const MessageHeader& header, std::size_t job_size) {
-  if (static_cast<std::int32_t>(header.tag) < 0) return "has a negative tag";
-  if (header.source < Rank{0} || static_cast<std::size_t>(header.source) >= job_size) return "is of a rank that nobody has";
-  if (!context.accepts(from, header.source)) return "is of a rank that its sender does not have";
-  return nullptr;
-}
 
 const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts) {
   if ((flags & flag_registered) == 0) return nullptr;

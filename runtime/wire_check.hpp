@@ -13,17 +13,22 @@
 #include <span>
 
 #include "runtime/fatal.hpp"
+#include "runtime/matching.hpp"
 #include "runtime/message.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
 
-class Context;
-class Request;
 struct PeerMatching;
 
 /// eager, rts. A context that has no group yet knows its members only as `job_size`.
-[[nodiscard]] const char* matching_fault(const Context& context, Peer from, const MessageHeader& header, std::size_t job_size);
+[[nodiscard]] inline const char* matching_fault(const Context& context, Peer from, const MessageHeader& header,
+                                                std::size_t job_size) {
+  if (static_cast<std::int32_t>(header.tag) < 0) return "has a negative tag";
+  if (header.source < Rank{0} || static_cast<std::size_t>(header.source) >= job_size) return "is of a rank that nobody has";
+  if (!context.accepts(from, header.source)) return "is of a rank that its sender does not have";
+  return nullptr;
+}
 
 /// What an announcement says of its message.
 [[nodiscard]] const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts);
