@@ -156,7 +156,8 @@ std::size_t Engine::State::take_back(Peer from, Which which) {
   return count;
 }
 
-/// A message came that its sender sent before it knew of some announcements (rules 2 and 3).
+/// Receives of which the sender of a message did not know yet when it sent it will not be written to for that announcement
+/// (rules 2 and 3).
 void Engine::State::take_back_crossed(Peer from, std::uint16_t known) {
   poll_announced();
   statistics.announcements_crossed +=
