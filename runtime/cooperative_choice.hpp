@@ -5,6 +5,8 @@
 // Pure functions; engine_cooperative.cpp knows the message and asks them.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace sluice {
@@ -44,12 +46,18 @@ struct CopyLoad {
   std::uint64_t made = 0;      // bytes that it has copied so far
 };
 
-/// COOP-load: the smaller load copies. The paper leaves equal loads open; here who has copied less so far copies, and both do if
-/// that is equal too. Without it, processes that are idle when each message comes would never be told apart.
-[[nodiscard]] constexpr Copier copier_by_load(const CopyLoad& sender, const CopyLoad& receiver) {
-  if (sender.expected != receiver.expected) return sender.expected < receiver.expected ? Copier::sender : Copier::receiver;
-  if (sender.made != receiver.made) return sender.made < receiver.made ? Copier::sender : Copier::receiver;
-  return Copier::both;
+/// How much of what was copied before still counts, in messages as long as the one in question.
+inline constexpr std::uint64_t counted_history = 4;
+
+/// COOP-load: the smaller load copies. The paper's load is what a process has yet to copy. With it alone, a process that has few
+/// partners is given copies at times when the others have none, and is behind them after many messages; so what each has copied
+/// so far counts, too. Only up to a few messages: who copied for an hour is busy all the same when it has more to copy now.
+[[nodiscard]] constexpr Copier copier_by_load(const CopyLoad& sender, const CopyLoad& receiver, std::size_t bytes) {
+  const auto most = static_cast<std::int64_t>(counted_history * bytes);
+  const std::int64_t more_made = std::clamp(static_cast<std::int64_t>(sender.made - receiver.made), -most, most);
+  const std::int64_t more_load = static_cast<std::int64_t>(sender.expected - receiver.expected) + more_made;
+  if (more_load == 0) return Copier::both;
+  return more_load < 0 ? Copier::sender : Copier::receiver;
 }
 
 }  // namespace sluice

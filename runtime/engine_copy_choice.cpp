@@ -75,7 +75,7 @@ bool Engine::State::may_stay_in_outer_cache(const Request& receive) const {
 }
 
 Copier Engine::State::choose_by_load(const Request& receive) const {
-  return copier_by_load(transport->copy_load(receive.peer), transport->copy_load(self));
+  return copier_by_load(transport->copy_load(receive.peer), transport->copy_load(self), receive.stop - receive.offset);
 }
 
 CopySituation Engine::State::situation_of(const Request& receive) const {
