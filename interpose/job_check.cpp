@@ -10,11 +10,10 @@
 #include <string_view>
 
 #include "interpose/host.hpp"
+#include "interpose/running_time.hpp"
 
 namespace sluice {
 namespace {
-
-using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds patience{10};
 constexpr useconds_t poll_interval_us = 50;
@@ -41,11 +40,11 @@ std::uint64_t stable_hash(std::string_view text) {
 }
 
 void wait_for_greeting(std::array<MPI_Request, 2>& requests, int rank, int silent) {
-  const auto deadline = steady_clock::now() + patience;
+  RunningTime waited(RunningTime::Clock::now());
   for (int done = 0; !done;) {
     host().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done) return;
-    if (steady_clock::now() > deadline) {
+    if (waited.look(RunningTime::Clock::now()) > patience) {
       std::fprintf(stderr,
                    "sluice: rank %d: rank %d has not loaded libsluice.so, or has SLUICE_ENABLE=0; every rank of a job needs the "
                    "same LD_PRELOAD and SLUICE_ENABLE\n",
