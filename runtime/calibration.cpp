@@ -10,11 +10,10 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view title = "sluice calibration 4";
+constexpr std::string_view title = "sluice calibration 5";
 constexpr std::string_view never_word = "never";
 
 constexpr std::size_t least_streaming_bytes = std::size_t{4} << 10;
-constexpr std::size_t least_coop_bytes = std::size_t{32} << 10;
 constexpr std::size_t least_chunk_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_chunk_bytes = std::size_t{256} << 10;
 constexpr std::uint32_t most_round_trip_ns = 1'000'000;
@@ -29,6 +28,7 @@ void for_each_value(Values& values, Each&& each) {
   each("streaming_shared_bytes", values.copies.streaming_shared_bytes);
   each("handing_back_bytes", values.copies.handing_back_bytes);
   each("far_ns", values.far_ns);
+  each("gathered_bytes", values.gathered_bytes);
   each("coop_bytes", values.coop_bytes);
   each("coop_own_bytes", values.coop_own_bytes);
   each("chunk_bytes", values.chunk_bytes);
@@ -94,7 +94,8 @@ Calibration clamped(Calibration calibration) {
   copies.streaming_shared_bytes = std::max(copies.streaming_shared_bytes, least_streaming_bytes);
   calibration.far_ns = std::min(calibration.far_ns, most_round_trip_ns);
   copies.handing_back_bytes = std::max(copies.handing_back_bytes, least_streaming_bytes);
-  calibration.coop_bytes = std::clamp(calibration.coop_bytes, least_coop_bytes, Calibration::most_coop_bytes);
+  calibration.gathered_bytes = std::max(calibration.gathered_bytes, Calibration::least_coop_bytes);
+  calibration.coop_bytes = std::clamp(calibration.coop_bytes, Calibration::least_coop_bytes, Calibration::most_coop_bytes);
   calibration.coop_own_bytes = std::clamp(calibration.coop_own_bytes, calibration.coop_bytes, Calibration::most_coop_own_bytes);
   calibration.chunk_bytes = std::clamp(calibration.chunk_bytes, least_chunk_bytes, most_chunk_bytes);
   return calibration;

@@ -10,6 +10,9 @@
 //   streaming_shared_bytes   the same where the lines that are overwritten are in the peer's cache, too (buffer_lines.hpp)
 //   handing_back_bytes   the shortest message whose lines are handed back to a sender that writes them anew (source_history.hpp)
 //   far_ns            a sender whose lines take longer to read copies itself what it writes anew (peer_distance.hpp)
+//   gathered_bytes    the shortest message that its blocked sender copies to a process that awaits several at once, where many
+//   processes
+//                     share each processor
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
 //   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may read alone
 //   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
@@ -19,6 +22,7 @@
 // shorter. What takes longer than the time limit was measured on processors that others use, and counts for nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,6 +40,7 @@ struct Calibration {
   std::uint32_t round_trip_ns = 0;  // of a cache line between the two processors; 0: not measured
   shared_copy::Thresholds copies = shared_copy::announced_thresholds();
   std::uint32_t far_ns = 0;  // 0: no sender does
+  std::size_t gathered_bytes = shared_copy::never;
   std::size_t coop_bytes = std::size_t{32} << 10;
   std::size_t coop_own_bytes = std::size_t{64} << 10;
   std::size_t chunk_bytes = std::size_t{128} << 10;
@@ -45,10 +50,28 @@ struct Calibration {
   /// without it. Windows in GB/s, processors far from each other, where the receiver reads and where both copy: 64 KB 10.9 and
   /// 6.1, 128 KB 21.3 and 16.7, 192 KB 24.7 and 21.6, 256 KB 26.5 and 25.1; near to each other both are faster from 64 KB on.
   static constexpr std::size_t most_coop_bytes = std::size_t{256} << 10;
+  static constexpr std::size_t least_coop_bytes = std::size_t{32} << 10;
   /// Of coop_own_bytes, likewise. Longer messages stay in no processor's own cache.
   static constexpr std::size_t most_coop_own_bytes = std::size_t{2} << 20;
 
+  /// coop_bytes and coop_own_bytes for one of several messages that come at once: the messages that two halves take are on the
+  /// way of the first one only. Not where they were not found to pay, or processors share no cache: windows of 64 KB are slower
+  /// there. Speed-up over the better one of both sides alone, near: windows of 64 KB 1.15, where one message is worth it from 102
+  /// KB on; four pieces of 256 KB into the receiver's own cache 1.08, where one is from 1 MB on.
+  [[nodiscard]] std::size_t coop_bytes_at_once() const { return at_once(coop_bytes, most_coop_bytes); }
+  [[nodiscard]] std::size_t coop_own_bytes_at_once() const { return at_once(coop_own_bytes, most_coop_own_bytes); }
+
   friend bool operator==(const Calibration&, const Calibration&) = default;
+
+ private:
+  /// Round trips of a line between processors that share a cache take 70 to 170 ns, and 500 to 630 between others.
+  static constexpr std::uint32_t most_near_ns = 300;
+  static constexpr std::size_t at_once_part = 4;
+
+  [[nodiscard]] std::size_t at_once(std::size_t alone, std::size_t never_paid) const {
+    const bool near = round_trip_ns != 0 && round_trip_ns <= most_near_ns;
+    return near && alone < never_paid ? std::max(alone / at_once_part, least_coop_bytes) : alone;
+  }
 };
 
 /// Keeps every member within what is sensible on any machine.

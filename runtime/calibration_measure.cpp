@@ -51,6 +51,10 @@ constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
 /// What must be taken out of the peer's cache costs the same for each line, and so does what must be written back.
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
 constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
+/// Gathered from seven on two processors, µs for all where the receiver reads, where the senders copy, and where both do: 256 KB
+/// 79, 85, 84; 512 KB 209, 138, 181; 1 MB 550, 291, 455; 4 MB 2290, 1901, 2236. From three, and from five, one is like the other.
+/// Where a copy by a sender was the slower one, 1 MB from seven had 372, 557, 404.
+constexpr std::size_t least_gathered_bytes = std::size_t{512} << 10;
 /// A line takes more than three times as long where no cache is shared (Zen 5, ns: 40 to 50, and 140); in between. Where it is
 /// found by its address in a peer's memory, that takes so much besides (90 and 185 together).
 constexpr double far = 1.8;
@@ -254,6 +258,7 @@ void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, dou
   const bool are_far = by_sender < clearly * std::min(handed_back, left_there);
   if (!are_near && !are_far) return;
   if (can_hand_back) made.copies.handing_back_bytes = least_handing_back_bytes;
+  if (are_far) made.gathered_bytes = least_gathered_bytes;
   const double line_ns = pair.line();
   made.far_ns = static_cast<std::uint32_t>(finding_ns + (are_far ? line_ns / far : line_ns * far));
 }

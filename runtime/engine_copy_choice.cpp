@@ -43,7 +43,7 @@ CopyChoice Engine::State::choose_copier(const Request& receive) {
       return {choose_by_load(receive), trace::Reason::load};
     default:
       if (leaves_lines_to_sender(receive)) return {Copier::sender, trace::Reason::sender_copies};
-      return choose_hybrid(situation_of(receive), receive.lines == TargetLines::own ? coop_own_bytes : coop_bytes,
+      return choose_hybrid(situation_of(receive), least_shared_bytes(receive),
                            [&] { return transport->is_attentive(receive.peer); });
   }
 }
@@ -78,6 +78,13 @@ Copier Engine::State::choose_by_load(const Request& receive) const {
   return copier_by_load(transport->copy_load(receive.peer), transport->copy_load(self), receive.stop - receive.offset);
 }
 
+/// From where on two halves are worth their messages.
+std::size_t Engine::State::least_shared_bytes(const Request& receive) const {
+  const bool own = receive.lines == TargetLines::own;
+  if (large_receives > 1) return own ? coop_own_bytes_at_once : coop_bytes_at_once;
+  return own ? coop_own_bytes : coop_bytes;
+}
+
 CopySituation Engine::State::situation_of(const Request& receive) const {
   const std::size_t bytes = receive.stop - receive.offset;
   const SendCall send = call_of(receive.rts_flags);
@@ -88,7 +95,8 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .receive_blocks = receive.call_waits,
           .receiver_waits = inside != 0 && !receive.released,
           .found_in_a_call = Engine::this_thread_is_inside(),
-          .is_exchange = both_send && bytes < least_uneven * last_large_send,
+          .is_exchange =
+              both_send && bytes<least_uneven * last_large_send, .is_gathered = large_receives> 1 && bytes >= gathered_bytes,
           .oversubscribed = oversubscribed};
 }
 

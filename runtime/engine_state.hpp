@@ -235,6 +235,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] CopyChoice choose_copier(const Request& receive);
   /// Whether the message can be read from a cache that both processors may share: soon, and not from its receiver's own.
   [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const;
+  [[nodiscard]] std::size_t least_shared_bytes(const Request& receive) const;
   [[nodiscard]] CopySituation situation_of(const Request& receive) const;
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;
   /// COOP-load: for as long as the transfer goes on this way.
@@ -362,12 +363,15 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Config config;
   /// One piece of a copy inside the node: about 10 µs, so that control messages are answered in between and pages open soon.
   std::size_t chunk_bytes;
-  std::size_t coop_bytes;      // from here on two halves at once are worth their messages
-  std::size_t coop_own_bytes;  // likewise, into a buffer of which no other processor has a line
+  std::size_t coop_bytes;              // from here on two halves at once are worth their messages
+  std::size_t coop_own_bytes;          // likewise, into a buffer of which no other processor has a line
+  std::size_t coop_bytes_at_once;      // likewise, of several messages that come at once
+  std::size_t coop_own_bytes_at_once;  // likewise
   ProcessorCaches caches;
   BufferLines buffer_lines{caches};
   std::size_t handing_back_bytes;  // from here on, lines that a sender writes anew are handed back to it
   std::uint32_t far_ns;            // a sender whose lines take longer to read copies itself what it writes anew; 0: none does
+  std::size_t gathered_bytes;      // from here on, blocked senders copy what comes with others
   SourceHistory sources{caches.own_bytes};
   struct PeerCosts {
     StoreRates writing;

@@ -17,6 +17,9 @@
 //     MPI_Recv or MPI_Send, both sides wait, a very long message
 //                                  both: one that sends to many, or receives from them, has a processor of the node more often
 //                                  than each of these
+//     MPI_Send, not to MPI_Recv, one of several long messages that come at once, very many processes
+//                                  the sender (table II), where measurement says that it copies in less time: reading would go by
+//                                  one processor, and what they have just written they write with all
 //     somebody waits at the receiver
 //                                  the receiver: it has the processor now, and needs no answer of a sender that does not
 //     otherwise                    the sender, as MPI_Send that meets MPI_Irecv (table II)
@@ -49,6 +52,7 @@ struct CopySituation {
   bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
+  bool is_gathered = false;      // long, one of several at once, and of many processes on each processor (calibration.hpp)
   bool oversubscribed = false;   // the processes of the node share processors
 };
 
@@ -79,6 +83,8 @@ template <typename SenderWaits>
   const bool send_blocks = now.send == SendCall::blocking;
   if (now.oversubscribed) {
     const bool shared = (send_blocks || now.receive_blocks) && now.bytes >= hybrid::least_shared_in_turns;
+    if (now.receiver_waits && now.is_gathered && send_blocks && !now.receive_blocks)
+      return {Copier::sender, Reason::sender_copies};
     if (now.receiver_waits && shared && sender_waits()) return {Copier::both, Reason::both_copy};
     if (now.receiver_waits) return {Copier::receiver, Reason::receiver_waits};
     const bool by_table = send_blocks && !now.receive_blocks;

@@ -40,6 +40,8 @@ struct ProcessorShare {
   std::size_t processors = 1;  // on which at least one of them may run: a container or a launcher may grant fewer than there are
   std::size_t own = 1;         // on which this process may run
   [[nodiscard]] bool oversubscribed() const { return processes > processors; }
+  /// So many share each processor that who reads what several others send has its turn rarely, and all of these together often.
+  [[nodiscard]] bool crowded() const { return processes >= 4 * processors; }
   /// The helper thread has one beside the application's. Launchers bind processes to single processors where there are enough.
   [[nodiscard]] bool has_spare() const { return 2 * processes <= processors && own > 1; }
 };

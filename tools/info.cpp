@@ -91,6 +91,7 @@ nlohmann::json as_json(const CalibrationInForce& found) {
           {"streaming_shared_bytes", bytes_or_null(values.copies.streaming_shared_bytes)},
           {"handing_back_bytes", bytes_or_null(values.copies.handing_back_bytes)},
           {"far_ns", values.far_ns},
+          {"gathered_bytes", bytes_or_null(values.gathered_bytes)},
           {"coop_bytes", values.coop_bytes},
           {"coop_own_bytes", values.coop_own_bytes},
           {"chunk_bytes", values.chunk_bytes}};
@@ -110,6 +111,8 @@ std::string as_text(const CalibrationInForce& found) {
   text += fmt::format("            lines that a peer writes anew handed back {}", from(values.copies.handing_back_bytes));
   text +=
       values.far_ns == 0 ? std::string("\n") : fmt::format("; left to it where a line takes longer than {} ns\n", values.far_ns);
+  text += fmt::format("            several at once, on processors that many share, left to blocked senders {}\n",
+                      from(values.gathered_bytes));
   text += fmt::format("            by both sides {}, into memory that only the receiver uses {}; in chunks of up to {}\n",
                       from(values.coop_bytes), from(values.coop_own_bytes), show_bytes(values.chunk_bytes));
   return text;

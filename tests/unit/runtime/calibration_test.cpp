@@ -19,6 +19,7 @@ Calibration example() {
   made.copies.streaming_shared_bytes = 4096;
   made.copies.handing_back_bytes = 8192;
   made.far_ns = 190;
+  made.gathered_bytes = 1 << 20;
   made.coop_bytes = 40000;
   made.coop_own_bytes = 300000;
   made.chunk_bytes = 196608;
@@ -61,6 +62,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   wild.copies.streaming_bytes = 0;
   wild.copies.streaming_shared_bytes = 0;
   wild.copies.handing_back_bytes = 0;
+  wild.gathered_bytes = 0;
   wild.coop_bytes = never;
   wild.coop_own_bytes = 0;
   wild.chunk_bytes = 1;
@@ -70,12 +72,31 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   EXPECT_EQ(read->coop_bytes, Calibration::most_coop_bytes);
   EXPECT_GE(read->copies.streaming_shared_bytes, 4096U);
   EXPECT_GE(read->copies.handing_back_bytes, 4096U);
+  EXPECT_GE(read->gathered_bytes, 32768U);
   EXPECT_EQ(read->coop_own_bytes, read->coop_bytes) << "who may read alone need not share";
   EXPECT_GE(read->chunk_bytes, 32768U);
   wild.coop_own_bytes = never;
   EXPECT_EQ(clamped(wild).coop_own_bytes, Calibration::most_coop_own_bytes);
   wild.chunk_bytes = never;
   EXPECT_LE(clamped(wild).chunk_bytes, std::size_t{1} << 20);
+}
+
+TEST(calibration, messages_at_once_are_shared_earlier_where_that_pays_and_processors_are_near) {
+  constexpr std::size_t kb = 1024;
+  Calibration made;
+  made.round_trip_ns = 120;
+  made.coop_bytes = 200 * kb;
+  made.coop_own_bytes = 1024 * kb;
+  EXPECT_EQ(made.coop_bytes_at_once(), 50 * kb);
+  EXPECT_EQ(made.coop_own_bytes_at_once(), 256 * kb);
+  made.coop_bytes = 40 * kb;
+  EXPECT_EQ(made.coop_bytes_at_once(), Calibration::least_coop_bytes);
+  made.coop_bytes = Calibration::most_coop_bytes;
+  EXPECT_EQ(made.coop_bytes_at_once(), Calibration::most_coop_bytes) << "not found to pay";
+  made.round_trip_ns = 540;
+  EXPECT_EQ(made.coop_own_bytes_at_once(), 1024 * kb) << "no cache in common";
+  made.round_trip_ns = 0;
+  EXPECT_EQ(made.coop_own_bytes_at_once(), 1024 * kb) << "not measured";
 }
 
 TEST(calibration, names_the_processor_their_number_and_the_version) {

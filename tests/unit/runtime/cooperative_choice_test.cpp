@@ -33,7 +33,8 @@ TEST(CooperativeChoice, a_copy_that_was_made_counts_as_one_that_is_expected) {
 
 TEST(CooperativeChoice, of_what_was_made_only_a_few_messages_count) {
   constexpr std::uint64_t long_ago = 1'000'000;
-  EXPECT_EQ(copier_by_load({.expected = 100 * counted_history - 1, .made = 0}, {.expected = 0, .made = long_ago}, 100), Copier::sender);
+  EXPECT_EQ(copier_by_load({.expected = 100 * counted_history - 1, .made = 0}, {.expected = 0, .made = long_ago}, 100),
+            Copier::sender);
   EXPECT_EQ(copier_by_load({.expected = 100 * counted_history + 1, .made = 0}, {.expected = 0, .made = long_ago}, 100),
             Copier::receiver);
   EXPECT_EQ(copier_by_load({.expected = 0, .made = long_ago}, {.expected = 100 * counted_history + 1, .made = 0}, 100),

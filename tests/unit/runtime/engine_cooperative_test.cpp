@@ -169,6 +169,63 @@ INSTANTIATE_TEST_SUITE_P(
                  Offload::some})),
     case_name);
 
+/// How many of so many messages, received at once, their sender wrote, alone or as one of both.
+std::size_t written_at_once(std::size_t messages, std::size_t bytes, const Calibration& calibration,
+                            const ProcessorShare& processors) {
+  LoopbackNetwork network(2);
+  AliasArena arena{10000};
+  Config config;
+  config.release = ReleaseMode::off;
+  const auto parts_of = [&](Peer self) {
+    Engine::Parts parts = one_of_two(self, network.transport(self), config, &arena);
+    parts.calibration = calibration;
+    parts.processors = processors;
+    return parts;
+  };
+  Engine a(parts_of(Peer{0}));
+  Engine b(parts_of(Peer{1}));
+  Context* at_a = a.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* at_b = b.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  const Pages source;
+  const Pages target;
+  EXPECT_EQ(arena.migrate(ByteRange::of(target.data(), room)), Ineligible::none);
+  std::vector<Request*> receives;
+  const Engine::Pause b_in_a_call(b);
+  for (std::size_t i = 0; i < messages; ++i) {
+    const UserBuffer part{target.data() + i * bytes, bytes, Layout::contiguous(1)};
+    receives.push_back(b.start_receive(*at_b, zero, tag, part, here));
+  }
+  std::thread sending([&] {
+    for (std::size_t i = 0; i < messages; ++i) a.send(*at_a, one, tag, source.data(), bytes, SendMode::standard, here);
+  });
+  b.wait_all(receives, here);
+  sending.join();
+  for (Request* receive : receives) b.take(receive);
+  return b.statistics().written;
+}
+
+TEST(Hybrid, messages_that_come_at_once_are_shared_that_are_too_short_alone) {
+  Calibration calibration;
+  calibration.round_trip_ns = 100;
+  calibration.coop_bytes = calibration.coop_own_bytes = 200'000;
+  const ProcessorShare each_one{.processes = 2, .processors = 2};
+  EXPECT_EQ(written_at_once(1, 60'000, calibration, each_one), 0U);
+  EXPECT_GE(written_at_once(2, 60'000, calibration, each_one), 1U);
+  EXPECT_EQ(written_at_once(2, 40'000, calibration, each_one), 0U);
+}
+
+TEST(Hybrid, blocked_senders_copy_what_comes_at_once_where_many_share_a_processor) {
+  Calibration calibration;
+  calibration.gathered_bytes = 300'000;
+  const ProcessorShare crowded{.processes = 8, .processors = 2};
+  EXPECT_EQ(written_at_once(1, 400'000, calibration, crowded), 0U);
+  EXPECT_GE(written_at_once(2, 400'000, calibration, crowded), 1U);
+  EXPECT_EQ(written_at_once(2, 200'000, calibration, crowded), 0U);
+  EXPECT_EQ(written_at_once(2, 400'000, calibration, {.processes = 7, .processors = 2}), 0U);
+  calibration.gathered_bytes = shared_copy::never;
+  EXPECT_EQ(written_at_once(2, 400'000, calibration, crowded), 0U);
+}
+
 /// Of two processes that are in calls, with a processor each.
 TEST(Hybrid, both_copy_a_message_unless_the_receiver_sends_as_much_or_did_beside_the_last_one) {
   LoopbackNetwork network(2);

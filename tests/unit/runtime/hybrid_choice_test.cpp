@@ -57,6 +57,10 @@ constexpr CopySituation shared(CopySituation now) {
   now.oversubscribed = true;
   return now;
 }
+constexpr CopySituation gathered(CopySituation now) {
+  now.is_gathered = true;
+  return now;
+}
 constexpr CopySituation unattended(CopySituation now) {
   now.receiver_waits = false;
   return now;
@@ -87,6 +91,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"a_gathering_root_that_waits_reads", shared(to_irecv(2047 * kb)), true, Copier::receiver, Reason::receiver_waits},
         Case{"it_shares_very_long_ones", shared(to_irecv(2048 * kb)), true, Copier::both, Reason::both_copy},
+        Case{"of_many_at_once_senders_copy_theirs", shared(gathered(to_irecv(2047 * kb))), true, Copier::sender,
+             Reason::sender_copies},
+        Case{"also_very_long_ones", shared(gathered(to_irecv(4096 * kb))), true, Copier::sender, Reason::sender_copies},
+        Case{"not_from_isend", shared(gathered(nonblocking(2047 * kb))), true, Copier::receiver, Reason::receiver_waits},
+        Case{"nor_to_a_blocking_receive", shared(gathered(blocking(2047 * kb))), true, Copier::receiver, Reason::receiver_waits},
         Case{"senders_copy_while_it_computes", shared(unattended(to_irecv(128 * kb))), true, Copier::sender, Reason::calls},
         Case{"no_short_ones", shared(unattended(to_irecv(127 * kb))), true, Copier::receiver, Reason::is_short},
         Case{"who_waits_reads", shared(blocking(2047 * kb)), true, Copier::receiver, Reason::receiver_waits},

@@ -48,6 +48,8 @@ TEST(processors, that_a_thread_may_run_on_are_those_that_it_was_bound_to) {
 TEST(processors, are_shared_by_more_processes) {
   EXPECT_FALSE((ProcessorShare{.processes = 2, .processors = 2}.oversubscribed()));
   EXPECT_TRUE((ProcessorShare{.processes = 3, .processors = 2}.oversubscribed()));
+  EXPECT_FALSE((ProcessorShare{.processes = 7, .processors = 2}.crowded()));
+  EXPECT_TRUE((ProcessorShare{.processes = 8, .processors = 2}.crowded()));
 }
 
 TEST(processors, are_to_spare_for_processes_that_are_not_bound_to_one) {
