@@ -10,9 +10,7 @@
 //   streaming_shared_bytes   the same where the lines that are overwritten are in the peer's cache, too (buffer_lines.hpp)
 //   handing_back_bytes   the shortest message whose lines are handed back to a sender that writes them anew (source_history.hpp)
 //   far_ns            a sender whose lines take longer to read copies itself what it writes anew (peer_distance.hpp)
-//   gathered_bytes    the shortest message that its blocked sender copies to a process that awaits several at once, where many
-//   processes
-//                     share each processor
+//   gathered_bytes    the shortest message that its blocked sender copies beside others, where many processes share a processor
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
 //   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may read alone
 //   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks

@@ -52,6 +52,7 @@ inline constexpr std::uint64_t counted_history = 4;
 /// COOP-load: the smaller load copies. The paper's load is what a process has yet to copy. With it alone, a process that has few
 /// partners is given copies at times when the others have none, and is behind them after many messages; so what each has copied
 /// so far counts, too. Only up to a few messages: who copied for an hour is busy all the same when it has more to copy now.
+/// (Of a copy under way both counts have what is made of it, for as long as it takes.)
 [[nodiscard]] constexpr Copier copier_by_load(const CopyLoad& sender, const CopyLoad& receiver, std::size_t bytes) {
   const auto most = static_cast<std::int64_t>(counted_history * bytes);
   const std::int64_t more_made = std::clamp(static_cast<std::int64_t>(sender.made - receiver.made), -most, most);

@@ -51,7 +51,7 @@ void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival
   if (acknowledge != 0) {
     receive->remote_request = acknowledge;
     if (state.must_hold(receive->sequence)) {
-      state.hold({.what = Engine::State::Held::What::acknowledgement,
+      state.hold({.what = HeldBack::What::acknowledgement,
                   .operation = receive->sequence,
                   .peer = arrival.from,
                   .subject = acknowledge,
@@ -91,7 +91,7 @@ void accept_announcement(Engine::State& state, Request* receive, const Arrival& 
   if (!announced.first_bytes.empty()) state.deliver(*receive, announced.first_bytes);
   state.note_match(*receive);
   if (state.must_hold(receive->sequence)) {
-    state.hold({.what = Engine::State::Held::What::transfer,
+    state.hold({.what = HeldBack::What::transfer,
                 .operation = receive->sequence,
                 .request = receive,
                 .peer = receive->peer,

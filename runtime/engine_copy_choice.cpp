@@ -51,11 +51,11 @@ CopyChoice Engine::State::choose_copier(const Request& receive) {
 /// Where the peer's processor shares no cache with this one, what is read of its memory is slow to write again there: 64 KB in
 /// 29 µs in place of 2. To wake its helper thread for the copy takes 10.
 bool Engine::State::leaves_lines_to_sender(const Request& receive) {
-  if (far_ns == 0 || !receive.written_anew || receive.limit < least_left_to_sender) return false;
+  if (calibration.far_ns == 0 || !receive.written_anew || receive.limit < least_left_to_sender) return false;
   const bool may_wake = receive.limit >= least_left_to_busy_sender;
   if (!may_wake && !transport->is_attentive(receive.peer)) return false;
   PeerDistance& distance = costs_of(receive.peer).distance;
-  if (distance.is_due()) distance.note(ns_of_a_line(receive), far_ns);
+  if (distance.is_due()) distance.note(ns_of_a_line(receive), calibration.far_ns);
   return distance.is_far();
 }
 
@@ -78,11 +78,14 @@ Copier Engine::State::choose_by_load(const Request& receive) const {
   return copier_by_load(transport->copy_load(receive.peer), transport->copy_load(self), receive.stop - receive.offset);
 }
 
+/// The message that is matched now: other long receives are open, whose messages come at the same time, as far as can be known.
+bool Engine::State::is_one_of_several() const { return large_receives > 1; }
+
 /// From where on two halves are worth their messages.
 std::size_t Engine::State::least_shared_bytes(const Request& receive) const {
   const bool own = receive.lines == TargetLines::own;
-  if (large_receives > 1) return own ? coop_own_bytes_at_once : coop_bytes_at_once;
-  return own ? coop_own_bytes : coop_bytes;
+  if (is_one_of_several()) return own ? calibration.coop_own_bytes_at_once() : calibration.coop_bytes_at_once();
+  return own ? calibration.coop_own_bytes : calibration.coop_bytes;
 }
 
 CopySituation Engine::State::situation_of(const Request& receive) const {
@@ -90,13 +93,15 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
   const SendCall send = call_of(receive.rts_flags);
   // Who blocks in a send has nothing else to copy, unless in MPI_Sendrecv: then this process is in it, too.
   const bool both_send = receive.sends_too || (exchanges && send != SendCall::blocking);
+  const bool is_even = bytes < least_uneven * last_large_send;
+  const bool is_long = bytes >= calibration.gathered_bytes;
   return {.bytes = bytes,
           .send = send,
           .receive_blocks = receive.call_waits,
           .receiver_waits = inside != 0 && !receive.released,
           .found_in_a_call = Engine::this_thread_is_inside(),
-          .is_exchange =
-              both_send && bytes<least_uneven * last_large_send, .is_gathered = large_receives> 1 && bytes >= gathered_bytes,
+          .is_exchange = both_send && is_even,
+          .is_gathered = crowded && is_long && is_one_of_several(),
           .oversubscribed = oversubscribed};
 }
 

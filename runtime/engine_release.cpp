@@ -295,7 +295,7 @@ bool Engine::State::must_hold(std::uint64_t operation) const {
   return operation > receive->release_mark;
 }
 
-void Engine::State::hold(Held item) {
+void Engine::State::hold(HeldBack item) {
   if (trace::on()) [[unlikely]] {
     item.since_ns = now_ns();
     trace::held(item.traced, item.peer, static_cast<trace::Held>(item.what));
@@ -306,7 +306,7 @@ void Engine::State::hold(Held item) {
 void Engine::State::let_go() {
   // Held sends have growing numbers, so those that may go keep their order.
   for (std::size_t left = held.size(); left > 0; --left) {
-    const Held item = held.front();
+    const HeldBack item = held.front();
     held.pop_front();
     if (must_hold(item.operation)) {
       held.push_back(item);
@@ -315,13 +315,13 @@ void Engine::State::let_go() {
     if (trace::on()) [[unlikely]]
       trace::let_go(item.traced, item.peer, static_cast<trace::Held>(item.what), item.since_ns);
     switch (item.what) {
-      case Held::What::send:
+      case HeldBack::What::send:
         transmit(item.request);
         break;
-      case Held::What::transfer:
+      case HeldBack::What::transfer:
         begin_transfer(item.request);
         break;
-      case Held::What::acknowledgement:
+      case HeldBack::What::acknowledgement:
         send_control(item.peer, MessageKind::ack, item.subject);
         if (trace::on()) [[unlikely]]
           trace::control(trace::Kind::message_out, item.peer, MessageKind::ack, 0, item.traced);

@@ -160,7 +160,7 @@ void Engine::State::start_send(Request* send) {
     finish(send);
     send = shadow;
   }
-  hold({.what = Held::What::send, .operation = ++operations, .request = send, .peer = send->peer, .traced = send->traced});
+  hold({.what = HeldBack::What::send, .operation = ++operations, .request = send, .peer = send->peer, .traced = send->traced});
 }
 
 /// An eager message or an announcement has entered the transport, or the queue in front of it, which keeps the order.
@@ -298,7 +298,7 @@ void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<
     commit(to, header);
     return;
   }
-  Queued message{header, {}, nullptr};
+  QueuedMessage message{header, {}, nullptr};
   std::copy(payload.begin(), payload.end(), message.control.begin());
   queue.push_back(message);
   ++queued;
@@ -308,7 +308,7 @@ void Engine::State::on_room(Peer peer) {
   streams_wait = posting_waits = false;
   auto& queue = outgoing[static_cast<std::size_t>(peer)];
   while (!queue.empty()) {
-    const Queued message = queue.front();
+    const QueuedMessage message = queue.front();
     std::byte* room = reserve(peer, message.header.payload_bytes);
     if (!room) return;
     if (message.eager) {

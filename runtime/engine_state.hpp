@@ -17,8 +17,10 @@
 #include "runtime/announcement_budget.hpp"
 #include "runtime/buffer_history.hpp"
 #include "runtime/buffer_lines.hpp"
+#include "runtime/calibration.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_lock.hpp"
+#include "runtime/engine_pending.hpp"
 #include "runtime/frequent_sends.hpp"
 #include "runtime/hybrid_choice.hpp"
 #include "runtime/lazy_counts.hpp"
@@ -235,6 +237,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] CopyChoice choose_copier(const Request& receive);
   /// Whether the message can be read from a cache that both processors may share: soon, and not from its receiver's own.
   [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const;
+  [[nodiscard]] bool is_one_of_several() const;
   [[nodiscard]] std::size_t least_shared_bytes(const Request& receive) const;
   [[nodiscard]] CopySituation situation_of(const Request& receive) const;
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;
@@ -337,23 +340,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void helper();
   void check_vanished(Lock& lock);
 
-  /// A message that found no room, or waits behind one that did not.
-  struct Queued {
-    MessageHeader header;
-    std::array<std::byte, sizeof(ClearToSend)> control{};
-    Request* eager = nullptr;
-  };
-  /// Something that would leave the process while a released receive is not matched yet.
-  struct Held {
-    enum class What : std::uint8_t { send, transfer, acknowledgement } what;
-    std::uint64_t operation = 0;
-    Request* request = nullptr;  // send, transfer
-    Peer peer{};                 // acknowledgement
-    std::uint64_t subject = 0;
-    std::uint32_t traced = 0;  // the operation's number in the trace, and since when it is held
-    std::uint64_t since_ns = 0;
-  };
-  void hold(Held item);
+  void hold(HeldBack item);
 
   EngineLock mutex;
   Peer self;
@@ -363,15 +350,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Config config;
   /// One piece of a copy inside the node: about 10 µs, so that control messages are answered in between and pages open soon.
   std::size_t chunk_bytes;
-  std::size_t coop_bytes;              // from here on two halves at once are worth their messages
-  std::size_t coop_own_bytes;          // likewise, into a buffer of which no other processor has a line
-  std::size_t coop_bytes_at_once;      // likewise, of several messages that come at once
-  std::size_t coop_own_bytes_at_once;  // likewise
+  Calibration calibration;
   ProcessorCaches caches;
   BufferLines buffer_lines{caches};
-  std::size_t handing_back_bytes;  // from here on, lines that a sender writes anew are handed back to it
-  std::uint32_t far_ns;            // a sender whose lines take longer to read copies itself what it writes anew; 0: none does
-  std::size_t gathered_bytes;      // from here on, blocked senders copy what comes with others
   SourceHistory sources{caches.own_bytes};
   struct PeerCosts {
     StoreRates writing;
@@ -381,6 +362,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   PeerCosts& costs_of(Peer peer) { return peer_costs[static_cast<std::size_t>(peer)]; }
   std::size_t processes_on_node;
   bool oversubscribed;   // more processes on this node than processors
+  bool crowded;          // ... and many of them on each
   bool spare_processor;  // the helper thread has one beside the application's
   bool concurrent_calls;
   bool uses_sockets = false;                // to some peer
@@ -399,7 +381,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts;
   Context* last_context = nullptr;
 
-  std::vector<std::deque<Queued>> outgoing;  // by peer
+  std::vector<std::deque<QueuedMessage>> outgoing;  // by peer
   WorkList copies;
   WorkList helping;  // receives that take part in the sender's copy
   WorkList streams;
@@ -420,7 +402,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::unique_ptr<PageGuard> guard;
   IntrusiveList<Request, &Request::release_link> released;
   std::size_t unmatched_releases = 0;
-  std::deque<Held> held;
+  std::deque<HeldBack> held;
   ReleasePolicy policy;
   BufferHistory history;
   std::unique_ptr<FrequentSends> frequent;  // where an adapter reaches somebody

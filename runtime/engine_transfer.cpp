@@ -336,7 +336,9 @@ std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std
 /// Whether it matters if the sender writes them anew. Not where processes share processors: the writer may be on this one's, and
 /// what it takes to read a line says nothing then. 256 KB reduced by four ranks on two: 150 µs in place of 108.
 bool Engine::State::spares_lines_of(const Request& receive) const {
-  return !oversubscribed && (receive.limit >= handing_back_bytes || (far_ns != 0 && receive.limit >= least_left_to_sender));
+  if (oversubscribed) return false;
+  return receive.limit >= calibration.copies.handing_back_bytes ||
+         (calibration.far_ns != 0 && receive.limit >= least_left_to_sender);
 }
 
 bool Engine::State::is_written_anew(const Request& receive) const {
@@ -346,7 +348,8 @@ bool Engine::State::is_written_anew(const Request& receive) const {
 /// Streaming stores (shared_copy.cpp) hand nothing back. (Of outer lines a chunk is streamed now and then, and the sender is told
 /// all the same that it was handed back: what it knows of its lines is no more than a guess at what copies cost.)
 SourceLines Engine::State::lines_of_source(const Request& receive) const {
-  const bool hands_back = receive.written_anew && receive.limit >= handing_back_bytes && receive.lines != TargetLines::shared;
+  const bool hands_back =
+      receive.written_anew && receive.limit >= calibration.copies.handing_back_bytes && receive.lines != TargetLines::shared;
   return hands_back ? SourceLines::handed_back : SourceLines::kept;
 }
 

@@ -172,36 +172,24 @@ INSTANTIATE_TEST_SUITE_P(
 /// How many of so many messages, received at once, their sender wrote, alone or as one of both.
 std::size_t written_at_once(std::size_t messages, std::size_t bytes, const Calibration& calibration,
                             const ProcessorShare& processors) {
-  LoopbackNetwork network(2);
-  AliasArena arena{10000};
   Config config;
   config.release = ReleaseMode::off;
-  const auto parts_of = [&](Peer self) {
-    Engine::Parts parts = one_of_two(self, network.transport(self), config, &arena);
-    parts.calibration = calibration;
-    parts.processors = processors;
-    return parts;
-  };
-  Engine a(parts_of(Peer{0}));
-  Engine b(parts_of(Peer{1}));
-  Context* at_a = a.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* at_b = b.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-  const Pages source;
-  const Pages target;
-  EXPECT_EQ(arena.migrate(ByteRange::of(target.data(), room)), Ineligible::none);
+  CooperatingEngines pair(config, calibration, processors);
+  EXPECT_EQ(pair.arena.migrate(ByteRange::of(pair.target.data(), room)), Ineligible::none);
   std::vector<Request*> receives;
-  const Engine::Pause b_in_a_call(b);
+  const Engine::Pause receiver_in_a_call(pair.receiver);
   for (std::size_t i = 0; i < messages; ++i) {
-    const UserBuffer part{target.data() + i * bytes, bytes, Layout::contiguous(1)};
-    receives.push_back(b.start_receive(*at_b, zero, tag, part, here));
+    const UserBuffer part{pair.target.data() + i * bytes, bytes, Layout::contiguous(1)};
+    receives.push_back(pair.receiver.start_receive(*pair.to, zero, tag, part, here));
   }
   std::thread sending([&] {
-    for (std::size_t i = 0; i < messages; ++i) a.send(*at_a, one, tag, source.data(), bytes, SendMode::standard, here);
+    for (std::size_t i = 0; i < messages; ++i)
+      pair.sender.send(*pair.from, one, tag, pair.source.data(), bytes, SendMode::standard, here);
   });
-  b.wait_all(receives, here);
+  pair.receiver.wait_all(receives, here);
   sending.join();
-  for (Request* receive : receives) b.take(receive);
-  return b.statistics().written;
+  for (Request* receive : receives) pair.receiver.take(receive);
+  return pair.receiver.statistics().written;
 }
 
 TEST(Hybrid, messages_that_come_at_once_are_shared_that_are_too_short_alone) {

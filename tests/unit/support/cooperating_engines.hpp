@@ -56,12 +56,23 @@ inline Config cooperating() {
 /// A sender and a receiver.
 struct CooperatingEngines {
   explicit CooperatingEngines(Config wanted = cooperating()) : config(wanted) {}
+  CooperatingEngines(Config wanted, const Calibration& measured, const ProcessorShare& share)
+      : config(wanted), calibration(measured), processors(share) {}
+
+  [[nodiscard]] Engine::Parts parts(Peer self) {
+    Engine::Parts made = one_of_two(self, network.transport(self), config, &arena);
+    made.calibration = calibration;
+    made.processors = processors;
+    return made;
+  }
 
   const Config config;
+  const Calibration calibration{};
+  const ProcessorShare processors{.processes = 1, .processors = 2, .own = 2};
   LoopbackNetwork network{2};
   AliasArena arena{10000};
-  Engine sender{one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena)};
-  Engine receiver{one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena)};
+  Engine sender{parts(Peer{0})};
+  Engine receiver{parts(Peer{1})};
   Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
   Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   const Pages source;
