@@ -45,6 +45,9 @@ struct Handle {
   [[nodiscard]] bool is_complete() const { return !active || Engine::is_complete(*active); }
 };
 
+/// Whether several threads may be in calls at once (MPI_THREAD_MULTIPLE). Before the first handle is taken.
+void expect_concurrent_calls(bool expected);
+
 /// nullptr for requests of the host and for null requests.
 Handle* find_handle(MPI_Request request);
 

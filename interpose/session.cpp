@@ -10,6 +10,7 @@
 #include "interpose/datatypes.hpp"
 #include "interpose/entry.hpp"
 #include "interpose/fork.hpp"
+#include "interpose/handles.hpp"
 #include "interpose/job_check.hpp"
 #include "interpose/libc_process.hpp"
 #include "interpose/libc_signal.hpp"
@@ -170,6 +171,7 @@ void Session::make_engine() {
   int level = MPI_THREAD_MULTIPLE;
   host().Query_thread(&level);
   parts.concurrent_calls = level == MPI_THREAD_MULTIPLE;
+  expect_concurrent_calls(parts.concurrent_calls);
   parts.transport = transports_.get();
   parts.arena = arena_.get();
   parts.host = {.progress = progress_host, .outstanding = [] { return host_activity().outstanding(); }};

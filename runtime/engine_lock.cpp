@@ -1,8 +1,12 @@
 #include "runtime/engine_lock.hpp"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace sluice {
 namespace {
@@ -16,6 +20,37 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 }  // namespace
 
 constinit thread_local unsigned detail::engine_depth = 0;
+
+void EngineLock::prefer_this_thread() {
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0) preferred_ = this_thread();
+}
+
+void EngineLock::lock_word() {
+  std::uint32_t expected = 0;
+  if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_contended();
+  if (preferred_ != this_thread()) {
+    calm_ = 0;
+    if (favoured_.load(std::memory_order_relaxed) != nullptr) take_favour_away();
+  } else if (++calm_ >= calm_needed_) {
+    taken_by_favour_ = 0;
+    favoured_.store(preferred_, std::memory_order_relaxed);
+  }
+}
+
+void EngineLock::take_favour_away() {
+  favoured_.store(nullptr, std::memory_order_relaxed);
+  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  for (int spin = 0; favoured_holds_.load(std::memory_order_acquire); ++spin) {
+    if (spin < spins_before_sleep) {
+      __builtin_ia32_pause();
+    } else {
+      sched_yield();
+    }
+  }
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  calm_needed_ = taken_by_favour_ < terms_.of_use ? std::min(2 * calm_needed_, longest_calm) : terms_.undisturbed;
+}
 
 bool EngineLock::try_spinning(std::uint32_t taken) {
   for (int spin = 0; spin < spins_before_sleep; ++spin) {

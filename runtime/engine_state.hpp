@@ -294,6 +294,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void set_host_call(bool now);
   void set_attention(Attention level);
   void sleep(Lock& lock, std::chrono::microseconds limit);
+  void sleep_unlocked(Lock& lock, std::chrono::microseconds limit);
   void transport_poke();
   void wait_a_little(unsigned attempt) override;
 

@@ -49,6 +49,9 @@ constexpr std::uint64_t telling_ns_per_peer = 500;
 /// The same in rounds of a thread that touched a missing page, and in tests that found nothing.
 constexpr unsigned telling_rounds = 64;
 constexpr microseconds sleep_host_busy{100};
+/// A small message may be seen that much later than its sender has looked whom to wake (shmem/attention.hpp). In this time a
+/// store has left its processor many times over.
+constexpr microseconds second_look{100};
 constexpr microseconds sleep_host_idle{10'000};
 /// How often a wait for a last byte looks in the time that it has lasted.
 constexpr std::uint64_t looks_while_waiting = 16;
@@ -184,22 +187,31 @@ void Engine::State::arm(Lock& lock) {
 void Engine::State::sleep(Lock& lock, microseconds limit) {
   if (sleepers++ == 0 && transport) transport->forget_pokes();
   set_attention(Attention::sleeper);
-  const bool something = (transport && transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
-  if (!something) {
+  const auto something = [this] {
+    return (transport && transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
+  };
+  if (!something()) {
     if (transport) {
       transport->tell_of_waiting();  // after the attention: who leaves something undone from now on sees that nobody looks
       transport->flush_alerts();
     }
-    lock.unlock();
-    {
-      const held_signals::Window window;
-      const trace::Span traced(trace::Kind::sleep);
-      transport ? transport->sleep(limit) : static_cast<void>(sched_yield());
-    }
-    lock.lock();
+    const std::uint64_t completions = epoch;  // another thread may complete what this one waits for, and poke it in between
+    sleep_unlocked(lock, std::min(limit, second_look));
+    if (limit > second_look && epoch == completions && !something()) sleep_unlocked(lock, limit);
   }
   --sleepers;
   set_attention(Attention::none);
+}
+
+/// Returns at once when the attention has been taken meanwhile.
+void Engine::State::sleep_unlocked(Lock& lock, microseconds limit) {
+  lock.unlock();
+  {
+    const held_signals::Window window;
+    const trace::Span traced(trace::Kind::sleep);
+    transport ? transport->sleep(limit) : static_cast<void>(sched_yield());
+  }
+  lock.lock();
 }
 
 /// Many receives: their messages come as fast as they can be copied. One: the next one is asked for when it is there.

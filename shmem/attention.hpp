@@ -8,7 +8,16 @@
 //     pending?              (seq_cst)      read attention                    (seq_cst)
 //     nothing: sleep                       asks for it: take it (exchange with none) and wake
 //
-// All four are sequentially consistent, so at least one side sees the other. Whoever takes the attention wakes, once: later
+// All four are sequentially consistent, so at least one side sees the other.
+//
+// A small message (News::eager) is published with release order only: a fence would make its sender wait until the line of the
+// record, which the owner has read last, is back. So the sender may read an old attention although the owner does not see the
+// message yet. The store leaves the sender's processor within a µs or so all the same, whatever that does next. Therefore who has
+// raised attention for News::eager looks a second time later, with its attention raised all the while: a thread that sleeps after
+// 100 µs (State::sleep), the helper thread by a timer (remind_helper). A message that both looks miss is found when the sleep
+// ends, which no thread prolongs over 10 ms, or by the next call.
+//
+// Whoever takes the attention wakes, once: later
 // senders find `none` until the owner raises it again. A sleeping thread waits on the word itself (futex, compared by the
 // kernel with `sleeper`, so a wake between the look and the sleep is not lost); the helper thread waits on an eventfd, which
 // remembers.

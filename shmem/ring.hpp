@@ -110,12 +110,15 @@ class RingWriter {
     return at(tail_) + payload_at;
   }
 
-  /// Publishes the record that was reserved. Sequentially consistent, so that the caller may look at the consumer's
-  /// attention next without a fence.
+  /// Publishes the record that was reserved. Sequentially consistent, the caller may look at the consumer's attention next
+  /// without a fence. With release order the consumer sees the record soon, but maybe only after the caller has looked
+  /// (attention.hpp).
+  template <std::memory_order order = std::memory_order_seq_cst>
   void publish(const MessageHeader& header) {
+    static_assert(order == std::memory_order_seq_cst || order == std::memory_order_release);
     std::byte* record = at(tail_);
     std::memcpy(record + sizeof(std::uint64_t), &header, sizeof header);
-    ring::control_word(record).store(reserved_, std::memory_order_seq_cst);
+    ring::control_word(record).store(reserved_, order);
     tail_ += reserved_ & ~ring::sort_mask;
     if (tail_ + 2 * cache_line <= known_head_ + capacity_) arm(tail_ + cache_line);
     hint(record, std::min<std::size_t>(reserved_ & ~ring::sort_mask, most_hinted));

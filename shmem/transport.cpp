@@ -142,7 +142,11 @@ void ShmemTransport::ring_overdue() {
 /// process's helper thread. It is not put off when it was not needed: that costs a virtual machine more than to be woken so
 /// rarely.
 void ShmemTransport::leave_alerts() {
-  if (deferred_.empty() || reminded_.exchange(true, std::memory_order_relaxed)) return;
+  if (!deferred_.empty()) remind_helper();
+}
+
+void ShmemTransport::remind_helper() {
+  if (reminded_.exchange(true, std::memory_order_relaxed)) return;
   const itimerspec time{{}, {0, reminder_ns}};
   ::timerfd_settime(reminder_.get(), 0, &time, nullptr);
 }
@@ -166,9 +170,14 @@ std::byte* ShmemTransport::reserve(Peer to, std::size_t payload_bytes) {
 void ShmemTransport::commit(Peer to, const MessageHeader& header) {
   Link& target = link(to);
   const bool first = target.out.is_fresh();
-  target.out.publish(header);
+  const News news = news_of(header);
+  if (news == News::eager) {
+    target.out.publish<std::memory_order_release>(header);
+  } else {
+    target.out.publish(header);
+  }
   if (first) target.inbox.contacts(self_ / 64).fetch_or(std::uint64_t{1} << (self_ % 64), std::memory_order_seq_cst);
-  alert(target, news_of(header));
+  alert(target, news);
 }
 
 int ShmemTransport::poll(MessageSink& sink) {
@@ -313,7 +322,13 @@ bool ShmemTransport::is_asleep(Peer peer) const {
   return inbox_of(peer).attention().load(std::memory_order_seq_cst) == Attention::sleeper;
 }
 
-void ShmemTransport::set_attention(Attention level) { inbox_.attention().store(level, std::memory_order_seq_cst); }
+void ShmemTransport::set_attention(Attention level) {
+  if (asks_helper_for(level, News::eager)) {
+    if (inbox_.attention().load(std::memory_order_seq_cst) == level) return;
+    remind_helper();
+  }
+  inbox_.attention().store(level, std::memory_order_seq_cst);
+}
 
 void ShmemTransport::sleep(std::chrono::microseconds limit) {
   sleepers_.fetch_add(1, std::memory_order_seq_cst);

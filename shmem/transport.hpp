@@ -96,7 +96,7 @@ class ShmemTransport final : public Transport {
   };
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }
-  /// After what the peer is told of was published, sequentially consistently. Most often nobody has asked.
+  /// After what the peer is told of was published: sequentially consistently, but for News::eager. Most often nobody has asked.
   void alert(Link& link, News news) {
     if (asks_for(link.inbox.attention().load(std::memory_order_seq_cst), news)) [[unlikely]]
       alert_who_asked(link, news);
@@ -104,6 +104,8 @@ class ShmemTransport final : public Transport {
   void alert_who_asked(Link& link, News news);
   void ring_after_a_moment(Link& link, News news);
   void ring_overdue();
+  /// Has the helper thread look for messages some ms from now.
+  void remind_helper();
   int drain(Link& link, MessageSink& sink);
   [[nodiscard]] const Inbox& inbox_of(Peer peer) const;
   void admit_new_senders(std::size_t word);
