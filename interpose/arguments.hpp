@@ -28,6 +28,9 @@ class BufferArgument {
   [[nodiscard]] std::byte* address() const { return base_; }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count_) * type_->size; }
 
+  /// Only when simple.
+  [[nodiscard]] std::span<std::byte> contents() const { return {base_, bytes()}; }
+
   [[nodiscard]] UserBuffer user_buffer() const {
     if (type_->simple) return {base_, bytes(), byte_layout()};
     return {base_, static_cast<std::size_t>(count_), type_->layout};

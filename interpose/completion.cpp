@@ -13,7 +13,15 @@ int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, const char
 
 void ArrayCompletion::finish(Handle& handle, MPI_Request& slot, MPI_Status* status) {
   Communicator* communicator = handle.communicator;
-  const Outcome outcome = sluice::finish(handle, slot);
+  note(communicator, status, sluice::finish(handle, slot));
+}
+
+void ArrayCompletion::finish(Handle& handle, MPI_Request& slot, MPI_Status* status, const Outcome& taken) {
+  Communicator* communicator = handle.communicator;
+  note(communicator, status, sluice::finish(handle, slot, taken));
+}
+
+void ArrayCompletion::note(Communicator* communicator, MPI_Status* status, const Outcome& outcome) {
   fill_status(status, outcome);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code_of(outcome);
   if (outcome.failure == Failure::none || failed_) return;

@@ -22,11 +22,14 @@ class ArrayCompletion {
   explicit ArrayCompletion(const char* function) : function_(function) {}
 
   void finish(Handle& handle, MPI_Request& slot, MPI_Status* status);
+  void finish(Handle& handle, MPI_Request& slot, MPI_Status* status, const Outcome& taken);
   static void fill_empty(MPI_Status* status);
   /// Calls the error handler when there was an error of Sluice's. `host_code`: what the host answered for its part.
   int conclude(int host_code);
 
  private:
+  void note(Communicator* communicator, MPI_Status* status, const Outcome& outcome);
+
   const char* function_;
   Communicator* failed_ = nullptr;
   int code_ = MPI_SUCCESS;

@@ -37,10 +37,16 @@ int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuse
   } else if (!array.all_complete()) {
     engine().wait_all(array.engine_requests(), site);
   }
+  // The engine gives up all of them at once; statuses are the application's memory, which is not to be touched meanwhile.
+  SmallArray<Outcome> outcomes(array.ours());
+  engine().take(array.engine_requests(), outcomes.data());
   ArrayCompletion completion(site.function);
+  std::size_t ours = 0;
   for (std::size_t i = 0; i < array.size(); ++i) {
     if (Handle* handle = array.handle(i)) {
-      completion.finish(*handle, array.slot(i), status_at(statuses, i));
+      const Outcome& outcome = handle->active ? outcomes[ours] : handle->outcome;
+      ++ours;
+      completion.finish(*handle, array.slot(i), status_at(statuses, i), outcome);
     } else if (!array.is_host(i)) {
       ArrayCompletion::fill_empty(status_at(statuses, i));
     }

@@ -107,12 +107,15 @@ const FlatType* find_or_decode(MPI_Datatype type) {
 }  // namespace
 
 const FlatType* flat_type(MPI_Datatype type) {
-  const std::size_t first = shortcut_of(type);
-  for (const std::size_t place : {first, first ^ 1}) {
+  const auto known_at = [type](std::size_t place) {
     const Entry* entry = shortcuts[place].load(std::memory_order_acquire);
-    if (entry && entry->handle.load(std::memory_order_acquire) == type) return &entry->flat;
-  }
-  return find_or_decode(type);
+    return entry && entry->handle.load(std::memory_order_acquire) == type ? &entry->flat : nullptr;
+  };
+  const std::size_t first = shortcut_of(type);
+  if (const FlatType* flat = known_at(first)) [[likely]]
+    return flat;
+  const FlatType* flat = known_at(first ^ 1);
+  return flat ? flat : find_or_decode(type);
 }
 
 void forget_type(MPI_Datatype type) {

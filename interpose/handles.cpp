@@ -125,7 +125,11 @@ Outcome peek(const Handle& handle) {
 
 Outcome finish(Handle& handle, MPI_Request& slot) {
   if (handle.is_inactive()) return empty_outcome;
-  const Outcome outcome = visible(handle, handle.active ? engine().take(handle.active) : handle.outcome);
+  return finish(handle, slot, handle.active ? engine().take(handle.active) : handle.outcome);
+}
+
+Outcome finish(Handle& handle, MPI_Request& slot, const Outcome& taken) {
+  const Outcome outcome = visible(handle, taken);
   if (handle.kind == Handle::Kind::persistent) {
     handle.active = nullptr;
     handle.started = false;

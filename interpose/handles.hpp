@@ -63,6 +63,8 @@ Outcome peek(const Handle& handle);
 /// Takes the outcome of a handle that is complete or released; `slot`, the application's variable, becomes null unless
 /// persistent.
 Outcome finish(Handle& handle, MPI_Request& slot);
+/// The same when the engine has given up what it names, with this outcome.
+Outcome finish(Handle& handle, MPI_Request& slot, const Outcome& taken);
 /// Returns the handle to the pool; what it names goes on in the background.
 void discard(Handle& handle, MPI_Request& slot);
 

@@ -34,8 +34,10 @@ int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, 
   }
   receive.buffer().settle(Access::write);
   Communicator& communicator = receive.communicator();
-  const UserBuffer buffer = receive.buffer().user_buffer();
-  Request* started = engine().start_receive(*communicator.context, receive.from(), receive.tag(), buffer, site);
+  Context& context = *communicator.context;
+  Request* started = receive.buffer().simple()
+                         ? engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().contents(), site)
+                         : engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site);
   *request = handle_for_receive(started, communicator);
   return MPI_SUCCESS;
 }

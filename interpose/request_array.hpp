@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 #include "interpose/handles.hpp"
 
@@ -22,7 +23,7 @@ class SmallArray {
   explicit SmallArray(std::size_t size) : size_(size) {
     if (size > in_place) heap_ = std::make_unique_for_overwrite<T[]>(size);
   }
-  [[nodiscard]] T* data() { return heap_ ? heap_.get() : local_.data(); }
+  [[nodiscard]] T* data() { return heap_ ? heap_.get() : reinterpret_cast<T*>(local_.data()); }
   T& operator[](std::size_t i) { return data()[i]; }
   [[nodiscard]] std::span<T> first(std::size_t count) { return {data(), count}; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -31,7 +32,8 @@ class SmallArray {
   static constexpr std::size_t in_place = 64;
   std::size_t size_;
   std::unique_ptr<T[]> heap_;
-  std::array<T, in_place> local_;
+  static_assert(std::is_trivially_copyable_v<T>);
+  alignas(T) std::array<std::byte, in_place * sizeof(T)> local_;
 };
 
 class RequestArray {

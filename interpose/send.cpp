@@ -42,8 +42,10 @@ int nonblocking(CallSite site, const void* address, int count, MPI_Datatype type
   send.buffer().settle(Access::read);
   if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function);
   Communicator& communicator = send.communicator();
-  const UserBuffer buffer = send.buffer().user_buffer();
-  Request* started = engine().start_send(*communicator.context, send.to(), send.tag(), buffer, mode, site);
+  Context& context = *communicator.context;
+  Request* started = send.buffer().simple()
+                         ? engine().start_send(context, send.to(), send.tag(), send.buffer().contents(), mode, site)
+                         : engine().start_send(context, send.to(), send.tag(), send.buffer().user_buffer(), mode, site);
   *request = handle_for_send(started, communicator);
   return MPI_SUCCESS;
 }

@@ -107,11 +107,15 @@ class Engine {
   /// Whether the application's call waits for the operation that it starts (MPI_Sendrecv, MPI_Mrecv).
   enum class Caller : std::uint8_t { goes_on, waits };
   /// start_send answers nullptr when the message has left already and there is nothing to wait for.
+  Request* start_send(Context& context, Rank to, Tag tag, std::span<const std::byte> data, SendMode mode, CallSite site,
+                      Caller caller = Caller::goes_on);
   Request* start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site,
                       Caller caller = Caller::goes_on);
   /// A standard-mode send of a copy, which lives as long as the request.
   Request* start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes, CallSite site,
                       Caller caller = Caller::goes_on);
+  Request* start_receive(Context& context, Rank from, Tag tag, std::span<std::byte> buffer, CallSite site,
+                         Caller caller = Caller::goes_on);
   Request* start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site,
                          Caller caller = Caller::goes_on);
   Request* start_receive(Message* message, const UserBuffer& buffer, CallSite site, Caller caller = Caller::goes_on);
@@ -128,6 +132,8 @@ class Engine {
   [[nodiscard]] static Outcome peek(const Request& request);
   /// The outcome; the request is gone afterwards. Only after is_complete or wait_all said so.
   Outcome take(Request* request);
+  /// The same for all that are not null; `outcomes` has as many places.
+  void take(std::span<Request* const> requests, Outcome* outcomes);
   /// A receive that is not matched yet completes as cancelled; anything else stays as it is.
   void cancel(Request& request);
   /// The application forgets the request; it is finished in the background.

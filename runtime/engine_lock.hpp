@@ -24,6 +24,7 @@
 
 #include "runtime/held_signals.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/types.hpp"
 
 namespace sluice {
 
@@ -120,7 +121,7 @@ class EngineLock {
   std::uint64_t calm_ = 0;           // so often in a row the preferred thread has taken the word
   std::uint64_t calm_needed_ = terms_.undisturbed;
 
-  alignas(64) std::atomic<const void*> favoured_{nullptr};  // a thread
+  alignas(cache_line) std::atomic<const void*> favoured_{nullptr};  // a thread
   std::atomic<bool> favoured_holds_{false};
   std::uint64_t taken_by_favour_ = 0;  // since it was given; the favoured thread's, and of who has taken the favour away
   // In the static TLS block, since signal handlers read it.

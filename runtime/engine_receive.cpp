@@ -47,7 +47,7 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
     if (request->counted_shared) --shared_receives;
     const bool was_chosen = request->way != Request::Way::undecided && request->way != Request::Way::rdma;
     if (was_chosen) exchanges = request->sends_too || request->sends_before != large_sends;
-    end_expected_copies(*request);
+    if (request->way != Request::Way::undecided) end_expected_copies(*request);
     if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
     request->progress_slot = Transport::no_slot;
     if (request->released) end_release(*request);
@@ -112,6 +112,13 @@ Outcome Engine::take(Request* request) {
   return state_->take(request);
 }
 
+void Engine::take(std::span<Request* const> requests, Outcome* outcomes) {
+  const Lock lock(state_->mutex);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i]) outcomes[i] = state_->take(requests[i]);
+  }
+}
+
 Outcome Engine::receive(Context& context, Rank from, Tag tag, void* data, std::size_t capacity, CallSite site) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
@@ -129,32 +136,30 @@ Outcome Engine::receive(Context& context, Rank from, Tag tag, const UserBuffer& 
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Request* receive = state_->new_receive(context, from, tag, site);
-  receive->layout_buffer = buffer;
-  receive->bytes = buffer.bytes();
+  receive->describe(buffer);
   receive->call_waits = true;
   state_->post(receive);
   state_->wait_all(lock, {&receive, 1}, site);
   return state_->take(receive);
 }
 
-namespace {
-
-void describe(Request& receive, const UserBuffer& buffer) {
-  if (buffer.is_contiguous()) {
-    receive.data = buffer.data();
-  } else {
-    receive.layout_buffer = buffer;
-  }
-  receive.bytes = buffer.bytes();
-}
-
-}  // namespace
-
-Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site, Caller caller) {
+Request* Engine::start_receive(Context& context, Rank from, Tag tag, std::span<std::byte> buffer, CallSite site, Caller caller) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Request* receive = state_->new_receive(context, from, tag, site);
-  describe(*receive, buffer);
+  receive->data = buffer.data();
+  receive->bytes = buffer.size();
+  receive->call_waits = caller == Caller::waits;
+  state_->post(receive);
+  return receive;
+}
+
+Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site, Caller caller) {
+  if (buffer.is_contiguous()) return start_receive(context, from, tag, std::span(buffer.data(), buffer.bytes()), site, caller);
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Request* receive = state_->new_receive(context, from, tag, site);
+  receive->describe(buffer);
   receive->call_waits = caller == Caller::waits;
   state_->post(receive);
   return receive;
@@ -164,7 +169,7 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Request* receive = state_->new_receive(*message->context, message->source, message->tag, site);
-  describe(*receive, buffer);
+  receive->describe(buffer);
   receive->call_waits = caller == Caller::waits;
   receive->sequence = ++state_->operations;
   if (trace::on()) [[unlikely]]

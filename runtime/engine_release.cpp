@@ -168,19 +168,20 @@ bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, 
     return false;
   }
   const auto pending = [](const Request* request) { return request && !request->may_return(); };
-  if (awaits_announced(requests, waited_ns)) return false;
-  for (Request* request : requests) {
-    if (pending(request) && !request->is_send()) look_at_sentinels(*request);
-  }
+  if (announced_count != 0 && awaits_announced(requests, waited_ns)) return false;
   // Each of many receives costs a release: as long as all of them do, they may as well be waited for.
   std::uint64_t least_wait_ns = 0;
   std::uint64_t cost_ns = 0;
   for (const Request* request : requests) {
     if (!pending(request)) continue;
+    if (request->bytes < smallest_release) return false;
     least_wait_ns += policy.cost_ns(0);
     cost_ns += policy.cost_ns(PageRange::covering(request->range()).size());
+    if (waited_ns < least_wait_ns) return false;
   }
-  if (waited_ns < least_wait_ns) return false;
+  for (Request* request : requests) {
+    if (pending(request) && !request->is_send()) look_at_sentinels(*request);
+  }
   std::size_t migrated_pages = 0;
   for (const Request* request : requests) {
     if (pending(request) && !may_release(*request, waited_ns, migrated_pages)) return false;

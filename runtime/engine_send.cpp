@@ -347,33 +347,38 @@ void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, 
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, mode, site);
-  send->layout_buffer = buffer;
-  send->bytes = buffer.bytes();
+  send->describe(buffer);
   send->call_waits = true;
   state_->start_send(send);
   state_->wait_all(lock, {&send, 1}, site);
   state_->take(send);
 }
 
-Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site,
+Request* Engine::start_send(Context& context, Rank to, Tag tag, std::span<const std::byte> data, SendMode mode, CallSite site,
                             Caller caller) {
   Lock lock(state_->mutex);
-  const bool frequent =
-      mode == SendMode::standard && buffer.is_contiguous() && state_->is_frequent(context, to, buffer.data(), buffer.bytes());
-  if (mode == SendMode::standard && buffer.is_contiguous() && !frequent &&
-      state_->send_at_once(context, to, tag, buffer.data(), buffer.bytes(), site)) {
+  const bool frequent = mode == SendMode::standard && state_->is_frequent(context, to, data.data(), data.size());
+  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, data.data(), data.size(), site)) {
     return nullptr;
   }
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, mode, site);
-  if (buffer.is_contiguous()) {
-    send->data = buffer.data();
-  } else {
-    send->layout_buffer = buffer;
-  }
-  send->bytes = buffer.bytes();
+  send->data = const_cast<std::byte*>(data.data());
+  send->bytes = data.size();
   send->call_waits = caller == Caller::waits;
   send->frequent = frequent;
+  state_->start_send(send);
+  return send;
+}
+
+Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site,
+                            Caller caller) {
+  if (buffer.is_contiguous()) return start_send(context, to, tag, std::span(buffer.data(), buffer.bytes()), mode, site, caller);
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Request* send = state_->new_send(context, to, tag, mode, site);
+  send->describe(buffer);
+  send->call_waits = caller == Caller::waits;
   state_->start_send(send);
   return send;
 }

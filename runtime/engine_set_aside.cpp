@@ -49,6 +49,7 @@ void Engine::State::set_aside(Lock& lock, Request& send) {
     if (send.may_return()) return;
   }
   send.layout_buffer = {};
+  send.gaps = false;
   send.data = copy.get();
   send.owned = std::move(copy);
   send.aside = end;
@@ -59,6 +60,7 @@ void Engine::State::set_aside(Lock& lock, Request& send) {
 }
 
 void Engine::State::set_aside(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns) {
+  if (!uses_sockets) return;
   for (Request* request : requests) {
     if (request && !request->may_return() && may_set_aside(*request, waited_ns)) set_aside(lock, *request);
   }

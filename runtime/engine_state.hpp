@@ -91,6 +91,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- what arrives and is matched (engine_arrival.cpp) -------------------------------------------------------------
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
   Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
+  /// Where one message is waited for, the next has no receive yet, and would be kept in a copy.
+  [[nodiscard]] bool takes_another() const override { return awaits_many && open_receives != 0; }
   static void keep_unexpected(Context& context, std::unique_ptr<Message> message);
   /// Gives a receive the message that it matched earlier; the message is gone afterwards.
   void consume(Request* receive, Message* message);
@@ -191,7 +193,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void end_announcement(Request& receive);
   /// A message of the sender's matched it, or it is over.
   void leave_announcements(Request& receive) {
-    if (receive.announced || receive.announce_link.linked) [[unlikely]]
+    if (receive.announcements != 0 && (receive.announced || receive.announce_link.linked)) [[unlikely]]
       leave_their_list(receive);
   }
   void leave_their_list(Request& receive);

@@ -43,7 +43,8 @@ void RequestPool::grow() {
   }
 }
 
-// Field by field: the hot path resets only what a small message may have changed.
+// Field by field: what a small message may have changed, which is all in the first four lines of cache, and else what is not set
+// before it is read.
 void RequestPool::reset(Request& request) {
   request.complete.store(false, std::memory_order_relaxed);
   request.way = Request::Way::undecided;
@@ -58,14 +59,15 @@ void RequestPool::reset(Request& request) {
   request.aside = request.brought = 0;
   request.alias = nullptr;
   request.failure = Failure::none;
-  if (request.layout_buffer.layout) request.layout_buffer = {};
+  if (request.gaps) request.layout_buffer = {};
+  request.gaps = false;
   if (request.owned) request.owned.reset();
   request.message_bytes = request.limit = request.offset = 0;
   request.remote_request = request.remote_address = 0;
   request.progress_slot = Transport::no_slot;
   request.rts_flags = 0;
   request.guarded = nullptr;
-  request.released_at = request.taken_before = request.lazy_token = 0;
+  request.lazy_token = 0;
 }
 
 }  // namespace sluice

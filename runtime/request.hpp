@@ -24,7 +24,7 @@ struct ReleasingCall;
 /// Names a request in messages: index in the pool and a generation, so that a stale or damaged name is noticed.
 enum class RequestId : std::uint64_t {};
 
-class Request {
+class alignas(cache_line) Request {
  public:
   enum class Kind : std::uint8_t { send, receive };
   /// How a large message travels; the receiver decides, in this order of preference.
@@ -32,6 +32,9 @@ class Request {
 
   /// send: what the other side may answer to what it has been sent.
   enum class Expects : std::uint8_t { nothing, clearance, acknowledgement };
+
+  // --- what any message needs: the first four lines of cache, each on its own so that windows of many small messages do not have
+  // to bring more of each request
 
   std::atomic<bool> complete{false};
   Kind kind{};
@@ -45,58 +48,71 @@ class Request {
   bool copying = false;    // a thread copies a chunk outside the lock; offset and way are not to be changed
   bool counted_large = false;
   bool counted_shared = false;
-  bool unknown = false;      // receive: released, and its message has not come yet
-  bool call_waits = false;   // its call returns when it is done, or released
-  std::size_t brought = 0;   // send: so much of it was streamed with its announcement
-  std::size_t aside = 0;     // send: the call has returned; so many bytes of memory hold what has not left yet
-  bool offered = false;      // send: announced as an alias block, so that its data is read in the memory file only
-  bool offers_rdma = false;  // send: announced with flag_rdma
-  bool frequent = false;     // send: of a buffer that is used often, so that the adapter may take the message out of it
-  Failure failure = Failure::none;
+  bool unknown = false;     // receive: released, and its message has not come yet
+  bool call_waits = false;  // its call returns when it is done, or released
+  bool gaps = false;        // layout_buffer says where the bytes are, not data
   bool cancelled = false;
-
+  Failure failure = Failure::none;
+  bool offered = false;            // send: announced as an alias block, so that its data is read in the memory file only
+  bool offers_rdma = false;        // send: announced with flag_rdma
+  bool frequent = false;           // send: of a buffer that is used often, so that the adapter may take the message out of it
+  bool announced = false;          // receive: the sender may write to it (receiver_initiated.hpp, like the next three)
+  bool cancel_wanted = false;      // receive: announced, and to be cancelled when the sender says that it will not
+  bool tells_end = false;          // send: the receiver cannot see by itself that the message is there
+  std::uint8_t announcements = 0;  // receive: how often
+  bool told = false;               // its post is in the trace
+  bool awaited = false;            // by a call that the trace is told of
+  bool shadow = false;             // send: a copy of one that is over for the program
+  std::uint8_t rts_flags = 0;
+  std::uint32_t traced = 0;  // its number in the trace
+  std::uint32_t progress_slot = Transport::no_slot;
+  Peer peer{};  // the other side, once it is known
+  Rank rank{};  // send: destination; receive: wanted source, then the true one
+  Tag tag{};    // likewise
   Context* context = nullptr;
-  Peer peer{};                 // the other side, once it is known
-  Rank rank{};                 // send: destination; receive: wanted source, then the true one
-  Tag tag{};                   // likewise
-  std::uint64_t sequence = 0;  // order of posting
+  RequestId id{};
 
-  std::byte* data = nullptr;           // contiguous buffers
-  std::byte* alias = nullptr;          // send: released, its data is to be read here, wherever the program's memory has gone
-  std::size_t bytes = 0;               // send: message size; receive: capacity
-  UserBuffer layout_buffer;            // buffers with gaps: layout is not null
-  std::unique_ptr<std::byte[]> owned;  // copy of a buffered or held message; data points into it
-
+  ListLink<Request> match_link;   // posted receives
+  std::uint64_t sequence = 0;     // order of posting
+  std::byte* data = nullptr;      // contiguous buffers
+  std::size_t bytes = 0;          // send: message size; receive: capacity
   std::size_t message_bytes = 0;  // receive: what the sender sends
   std::size_t limit = 0;          // bytes that are wanted
-  std::size_t stop = 0;           // receive: those from here to limit are in place already
-  std::size_t offset = 0;         // bytes that are in place
+
+  std::size_t stop = 0;                // receive: those from here to limit are in place already
+  std::size_t offset = 0;              // bytes that are in place
+  std::size_t brought = 0;             // send: so much of it was streamed with its announcement
+  std::size_t aside = 0;               // send: the call has returned; so many bytes of memory hold what has not left yet
+  std::byte* alias = nullptr;          // send: released, its data is to be read here, wherever the program's memory has gone
+  std::unique_ptr<std::byte[]> owned;  // copy of a buffered or held message; data points into it
+  std::unique_ptr<RdmaTransfer> rdma;  // memory is registered for it; moves once way is rdma or the receive is announced
+  std::uint64_t lazy_token = 0;        // receive: released before its message was known
+
+  CallSite site;
   std::uint64_t remote_request = 0;
   std::uint64_t remote_address = 0;
-  std::uint32_t progress_slot = Transport::no_slot;
-  TargetLines lines{};                // of the receive buffer when the transfer began, as far as this side knows
-  bool written_anew = false;          // receive: the sender writes the same memory before each message, as far as is known
-  SourceLines source_lines{};         // receive: what becomes of them where this side reads
-  std::int64_t expected_of_peer = 0;  // receive: bytes of its copy that the other side is expected to make (COOP-load)
-  std::int64_t expected_of_self = 0;  // ... and this process
-  std::uint64_t sends_before = 0;     // receive: `large_sends` of the engine when its message was matched
-  bool sends_too = false;             // receive: some of them were under way then
-  std::uint8_t rts_flags = 0;
+  std::uint64_t queued_at = 0;     // send: when it began to wait in line, ns
+  std::uint64_t announced_at = 0;  // send: when its announcement has left, ns; 0: that is answered, or has brought nothing
+  Guarded* guarded = nullptr;
+
+  // --- what large, released and unusual ones need besides
+
+  UserBuffer layout_buffer;              // buffers with gaps
+  TargetLines lines{};                   // of the receive buffer when the transfer began, as far as this side knows
+  bool written_anew = false;             // receive: the sender writes the same memory before each message, as far as is known
+  SourceLines source_lines{};            // receive: what becomes of them where this side reads
+  std::int64_t expected_of_peer = 0;     // receive: bytes of its copy that the other side is expected to make (COOP-load)
+  std::int64_t expected_of_self = 0;     // ... and this process
+  std::uint64_t sends_before = 0;        // receive: `large_sends` of the engine when its message was matched
+  bool sends_too = false;                // receive: some of them were under way then
   std::uint8_t announced_last_byte = 0;  // receive: with flag_registered
   std::uint32_t announced_key = 0;       // likewise
   std::uint64_t registered_address = 0;  // receive: with flag_registered and flag_block
-  std::unique_ptr<RdmaTransfer> rdma;    // memory is registered for it; moves once way is rdma or the receive is announced
 
   /// putnr and put (receiver_initiated.hpp).
-  bool announced = false;           // receive: the sender may write to it
-  bool cancel_wanted = false;       // receive: announced, and to be cancelled when the sender says that it will not
-  bool tells_end = false;           // send: the receiver cannot see by itself that the message is there
   std::byte last_byte_before{};     // receive: of the buffer, before ...
   std::byte last_byte_preset{};     // ... this was put there
-  std::uint8_t announcements = 0;   // receive: how often
   std::uint16_t announcement = 0;   // receive: its number among those to this sender
-  std::uint64_t queued_at = 0;      // send: when it began to wait in line, ns
-  std::uint64_t announced_at = 0;   // send: when its announcement has left, ns; 0: that is answered, or has brought nothing
   ListLink<Request> announce_link;  // receive: announced, or to be announced again
 
   /// A `write` delivery, which both sides may take part in. Set when the delivery begins.
@@ -124,20 +140,11 @@ class Request {
     }
   } shared;
 
-  CallSite site;
-  std::uint32_t traced = 0;  // its number in the trace
-  bool told = false;         // its post is in the trace
-  bool awaited = false;      // by a call that the trace is told of
-  bool shadow = false;       // send: a copy of one that is over for the program
-  Guarded* guarded = nullptr;
   ReleasingCall* released_by = nullptr;
   std::uint64_t released_at = 0;
   std::uint64_t taken_before = 0;  // taken_by_helper then
   std::uint64_t release_mark = 0;  // operations numbered above began after the release
-  std::uint64_t lazy_token = 0;
 
-  RequestId id{};
-  ListLink<Request> match_link;    // posted receives
   ListLink<Request> work_link;     // copies, streams, waiting for room, held
   ListLink<Request> release_link;  // released receives and sends
 
@@ -151,7 +158,17 @@ class Request {
   [[nodiscard]] std::byte* source() const { return alias ? alias : data; }
   /// receive: the adapter has chunks of a `write` delivery under way.
   [[nodiscard]] bool is_read_by_adapter() const { return rdma && rdma->outstanding != 0; }
-  [[nodiscard]] bool has_gaps() const { return layout_buffer.layout != nullptr; }
+  [[nodiscard]] bool has_gaps() const { return gaps; }
+  /// Where the program's bytes are.
+  void describe(const UserBuffer& buffer) {
+    gaps = !buffer.is_contiguous();
+    if (gaps) {
+      layout_buffer = buffer;
+    } else {
+      data = buffer.data();
+    }
+    bytes = buffer.bytes();
+  }
   /// All memory that the operation may touch, gaps included.
   [[nodiscard]] ByteRange range() const { return has_gaps() ? layout_buffer.span() : ByteRange::of(data, bytes); }
 };

@@ -47,6 +47,9 @@ class MessageSink {
   /// A peer that asked for room (a failed reserve) can try again.
   virtual void on_room(Peer peer) = 0;
 
+  /// After a message: whether the poll shall hand over the next one of that peer, too, if it is there.
+  [[nodiscard]] virtual bool takes_another() const { return false; }
+
  protected:
   ~MessageSink() = default;
 };

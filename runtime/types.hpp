@@ -36,6 +36,7 @@ struct CallSite {
 enum class Access : std::uint8_t { read, write };
 
 inline constexpr std::size_t page_bytes = 4096;
+inline constexpr std::size_t cache_line = 64;
 
 /// A half-open range of addresses, in bytes.
 struct ByteRange {

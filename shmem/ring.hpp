@@ -58,8 +58,6 @@
 
 namespace sluice {
 
-inline constexpr std::size_t cache_line = 64;
-
 /// The words of a ring that both sides use, apart from the records. Lives in shared memory, zero at the start.
 struct RingControl {
   alignas(cache_line) std::atomic<std::uint64_t> head;
