@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/fatal.hpp"
@@ -16,6 +18,9 @@ namespace {
 
 /// Between two looks at what nobody will be told of (receiver_initiated.hpp).
 constexpr std::chrono::microseconds look_interval{50};
+/// For the application to come back to a call: 70 µs with the slack of the kernel's timers; 20 were too short, and a yield does
+/// not give it the processor whenever it is ready.
+constexpr std::chrono::microseconds moment{20};
 
 }  // namespace
 
@@ -31,12 +36,21 @@ void Engine::State::helper() {
     transport->attend();
     check_vanished(lock);
     if (sleepers != 0) transport->poke();  // where the helper thread hears for those that sleep
+    // Where the application has left a copy undone, it was most often about to come back, and this thread may have taken the
+    // processor from it, for ms. So after a first piece it gets that back for a moment, and comes in and takes over, or computes.
+    bool gives_back = !spare_processor && !oversubscribed && released.empty();
     // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
     // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
     // do while this thread has the only copy out of the list.
     while (inside == 0 || (!copies.empty() && (spare_processor || inside == sleepers))) {
       const bool moved = progress(lock);
       advance_releases();
+      if (!copies.empty() && std::exchange(gives_back, false)) {
+        lock.unlock();
+        std::this_thread::sleep_for(moment);
+        lock.lock();
+        continue;
+      }
       if (moved || !copies.empty()) continue;
       if (!needs_looks() || stopping.load(std::memory_order_relaxed)) break;
       lock.unlock();

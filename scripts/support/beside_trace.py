@@ -6,6 +6,7 @@ import json
 
 HUB = 0
 SMALL_TAG = 0
+SEEN_NS = 500  # a line of cache is that long on its way at most: what left later before the end of a piece was not there when the processor looked
 SHARES = (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99))
 
 
@@ -14,7 +15,11 @@ class BesideTrace:
 
     def __init__(self, lines, pinger):
         records = [json.loads(line) for line in lines]
-        self._ends = sorted(record["time_ns"] for record in records if record["rank"] == HUB and _ends_piece(record))
+        ends = sorted((record["time_ns"], record["thread"]) for record in records if record["rank"] == HUB and _ends_piece(record))
+        self._ends = [end for end, _ in ends]
+        self._ends_of = {}  # by thread: the application's and the helper thread may each have a piece under way
+        for end, thread in ends:
+            self._ends_of.setdefault(thread, []).append(end)
         self._rounds = sorted(record["time_ns"] for record in records if record["rank"] == HUB and record["event"] == "call" and "MPI_Barrier" in record["at"])
         sent = _times(records, pinger, "post_send")
         self._small = list(zip(sent, _times(records, HUB, "match")))  # a pair's messages stay in order
@@ -30,7 +35,8 @@ class BesideTrace:
 
     def late(self):
         """Small messages that more than the piece under way was copied before."""
-        return sum(bisect.bisect(self._ends, there) - bisect.bisect_left(self._ends, left) > 1 for left, there in self._small)
+        return sum(any(bisect.bisect(ends, there) - bisect.bisect(ends, left + SEEN_NS) > 1 for ends in self._ends_of.values())
+                   for left, there in self._small)
 
 
 def _ends_piece(record):
