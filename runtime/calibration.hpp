@@ -61,9 +61,10 @@ struct Calibration {
 
   friend bool operator==(const Calibration&, const Calibration&) = default;
 
- private:
   /// Round trips of a line between processors that share a cache take 70 to 170 ns, and 500 to 630 between others.
   static constexpr std::uint32_t most_near_ns = 300;
+
+ private:
   static constexpr std::size_t at_once_part = 4;
 
   [[nodiscard]] std::size_t at_once(std::size_t alone, std::size_t never_paid) const {
