@@ -27,6 +27,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/peer_distance.hpp"
 #include "runtime/shared_copy.hpp"
 
 namespace sluice {
@@ -60,9 +61,6 @@ struct Calibration {
   [[nodiscard]] std::size_t coop_own_bytes_at_once() const { return at_once(coop_own_bytes, most_coop_own_bytes); }
 
   friend bool operator==(const Calibration&, const Calibration&) = default;
-
-  /// Round trips of a line between processors that share a cache take 70 to 170 ns, and 500 to 630 between others.
-  static constexpr std::uint32_t most_near_ns = 300;
 
  private:
   static constexpr std::size_t at_once_part = 4;

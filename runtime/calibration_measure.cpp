@@ -241,7 +241,7 @@ Stores best_plain(Costs& costs) {
 /// are too much alike there to be told apart (0.92 to 1.10 of each other in eight measurements), while programs of two ranks were
 /// faster with two halves: scatters, gathers and broadcasts of 1 MB 1.16 to 1.26 times.
 std::size_t find_coop_own_bytes(Trials& pair, Stores write, Stores read, double round_trip) {
-  const bool near = round_trip <= Calibration::most_near_ns;
+  const bool near = round_trip <= most_near_ns;
   std::size_t found = Calibration::most_coop_own_bytes;
   if (near) found = std::min(found, std::max(processor_caches().own_bytes, own_lengths.front()));
   for (std::size_t i = own_lengths.size(); i-- > 0;) {

@@ -51,12 +51,12 @@ CopyChoice Engine::State::choose_copier(const Request& receive) {
 /// Where the peer's processor shares no cache with this one, what is read of its memory is slow to write again there: 64 KB in
 /// 29 µs in place of 2. To wake its helper thread for the copy takes 10.
 bool Engine::State::leaves_lines_to_sender(const Request& receive) {
-  if (calibration.far_ns == 0 || !receive.written_anew || receive.limit < least_left_to_sender) return false;
+  if (calibration.far_ns == 0 || receive.written_anew == WrittenAnew::no || receive.limit < least_left_to_sender) return false;
   const bool may_wake = receive.limit >= least_left_to_busy_sender;
   if (!may_wake && !transport->is_attentive(receive.peer)) return false;
   PeerDistance& distance = costs_of(receive.peer).distance;
   if (distance.is_due()) distance.note(ns_of_a_line(receive), calibration.far_ns);
-  return distance.is_far();
+  return receive.written_anew == WrittenAnew::long_ago ? distance.shares_no_cache() : distance.is_far();
 }
 
 /// Of the last lines of the message, which the sender has written last.

@@ -138,7 +138,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool leaves_lines_to_sender(const Request& receive);
   [[nodiscard]] std::uint32_t ns_of_a_line(const Request& receive) const;
   [[nodiscard]] bool spares_lines_of(const Request& receive) const;
-  [[nodiscard]] bool is_written_anew(const Request& receive) const;
+  [[nodiscard]] WrittenAnew written_anew(const Request& receive) const;
   [[nodiscard]] SourceLines lines_of_source(const Request& receive) const;
   void note_source(const Request& receive);
   [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);

@@ -118,7 +118,7 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   end_expected_copies(*receive);
   const bool from_block = (receive->rts_flags & flag_block) != 0 && !receive->has_gaps();
   receive->lines = from_block ? buffer_lines.overwrite(receive->data, receive->limit) : TargetLines::unknown;
-  receive->written_anew = from_block && is_written_anew(*receive);
+  receive->written_anew = from_block ? written_anew(*receive) : WrittenAnew::no;
   receive->source_lines = lines_of_source(*receive);
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
@@ -341,15 +341,16 @@ bool Engine::State::spares_lines_of(const Request& receive) const {
          (calibration.far_ns != 0 && receive.limit >= least_left_to_sender);
 }
 
-bool Engine::State::is_written_anew(const Request& receive) const {
-  return spares_lines_of(receive) && sources.is_written_anew(receive.peer, receive.remote_address, receive.limit);
+WrittenAnew Engine::State::written_anew(const Request& receive) const {
+  if (!spares_lines_of(receive)) return WrittenAnew::no;
+  return sources.written_anew(receive.peer, receive.remote_address, receive.limit);
 }
 
 /// Streaming stores (shared_copy.cpp) hand nothing back. (Of outer lines a chunk is streamed now and then, and the sender is told
 /// all the same that it was handed back: what it knows of its lines is no more than a guess at what copies cost.)
 SourceLines Engine::State::lines_of_source(const Request& receive) const {
-  const bool hands_back =
-      receive.written_anew && receive.limit >= calibration.copies.handing_back_bytes && receive.lines != TargetLines::shared;
+  const bool hands_back = receive.written_anew == WrittenAnew::just_now &&
+                          receive.limit >= calibration.copies.handing_back_bytes && receive.lines != TargetLines::shared;
   return hands_back ? SourceLines::handed_back : SourceLines::kept;
 }
 

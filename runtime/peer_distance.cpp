@@ -6,6 +6,7 @@ namespace sluice {
 
 void PeerDistance::note(std::uint32_t ns, std::uint32_t far_ns) {
   const bool was_far = is_far_;
+  ns_ = ns;
   is_far_ = ns > far_ns;
   between_looks_ = is_far_ == was_far ? std::min(2 * between_looks_, most_between_looks) : least_between_looks;
   until_look_ = between_looks_;

@@ -15,6 +15,7 @@
 #include "runtime/message.hpp"
 #include "runtime/rdma_transfer.hpp"
 #include "runtime/shared_copy.hpp"
+#include "runtime/source_history.hpp"
 
 namespace sluice {
 
@@ -99,7 +100,7 @@ class alignas(cache_line) Request {
 
   UserBuffer layout_buffer;              // buffers with gaps
   TargetLines lines{};                   // of the receive buffer when the transfer began, as far as this side knows
-  bool written_anew = false;             // receive: the sender writes the same memory before each message, as far as is known
+  WrittenAnew written_anew{};            // receive: the sender's memory before each message, as far as is known
   SourceLines source_lines{};            // receive: what becomes of them where this side reads
   std::int64_t expected_of_peer = 0;     // receive: bytes of its copy that the other side is expected to make (COOP-load)
   std::int64_t expected_of_self = 0;     // ... and this process

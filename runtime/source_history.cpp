@@ -30,11 +30,13 @@ std::size_t SourceHistory::place_of(Peer peer, std::uint64_t address) {
   return (((address >> line_bits) + static_cast<std::uint64_t>(peer)) * golden) >> 56;
 }
 
-bool SourceHistory::is_written_anew(Peer peer, std::uint64_t address, std::size_t bytes) const {
+WrittenAnew SourceHistory::written_anew(Peer peer, std::uint64_t address, std::size_t bytes) const {
   const Source& known = sources_[place_of(peer, address)];
   const bool is_known = known.address == address && known.peer == peer && known.bytes == bytes;
-  const std::uint64_t read_since = std::max<std::uint64_t>(bytes, read_ - known.at);
-  return is_known && known.changes && 2 * read_since <= own_bytes_;  // as much was written to
+  if (!is_known || !known.changes) return WrittenAnew::no;
+  const std::uint64_t read_since = read_ - known.at;  // as much was written to
+  if (2 * bytes > own_bytes_ || read_since > own_bytes_) return WrittenAnew::long_ago;
+  return 2 * read_since > own_bytes_ ? WrittenAnew::lately : WrittenAnew::just_now;
 }
 
 void SourceHistory::note_read(Peer peer, std::uint64_t address, std::span<const std::byte> copy) {

@@ -28,6 +28,17 @@ TEST(PeerDistance, is_looked_at_with_the_first_message) {
   EXPECT_TRUE(distance.is_far());
 }
 
+TEST(PeerDistance, tells_far_by_calibration_from_no_cache_in_common) {
+  PeerDistance distance;
+  distance.note(most_near_line_ns, most_near_line_ns - 1);
+  EXPECT_TRUE(distance.is_far());
+  EXPECT_FALSE(distance.shares_no_cache());
+  distance.note(most_near_line_ns + 1, most_near_line_ns - 1);
+  EXPECT_TRUE(distance.shares_no_cache());
+  distance.note(most_near_line_ns + 1, most_near_line_ns + 2);
+  EXPECT_FALSE(distance.shares_no_cache());
+}
+
 TEST(PeerDistance, is_looked_at_more_and_more_rarely_while_it_stays) {
   PeerDistance distance;
   looks(distance, near, 1000);

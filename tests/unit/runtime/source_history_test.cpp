@@ -18,8 +18,11 @@ class SourceHistoryTest : public testing::Test {
   void read(int value, std::size_t bytes = 64 * kb, std::uint64_t from = address, Peer of = peer) {
     history_.note_read(of, from, std::vector<std::byte>(bytes, static_cast<std::byte>(value)));
   }
+  [[nodiscard]] WrittenAnew written_anew(std::size_t bytes = 64 * kb, std::uint64_t from = address, Peer of = peer) const {
+    return history_.written_anew(of, from, bytes);
+  }
   [[nodiscard]] bool is_written_anew(std::size_t bytes = 64 * kb, std::uint64_t from = address, Peer of = peer) const {
-    return history_.is_written_anew(of, from, bytes);
+    return written_anew(bytes, from, of) != WrittenAnew::no;
   }
 
   SourceHistory history_{cache};
@@ -50,17 +53,21 @@ TEST_F(SourceHistoryTest, tells_peers_addresses_and_lengths_apart) {
   EXPECT_FALSE(is_written_anew(32 * kb));
 }
 
-TEST_F(SourceHistoryTest, forgets_what_is_in_no_cache_of_its_reader_any_more) {
+TEST_F(SourceHistoryTest, knows_what_may_still_be_in_a_cache_of_its_reader) {
   read(1);
   read(2);
   read(7, cache / 2 - 64 * kb, address + cache);
-  EXPECT_TRUE(is_written_anew());
+  EXPECT_EQ(written_anew(), WrittenAnew::just_now) << "with all copies";
   read(7, 4 * kb, address + 4 * cache);
-  EXPECT_FALSE(is_written_anew());
+  EXPECT_EQ(written_anew(), WrittenAnew::lately);
+  read(7, cache / 2 - 4 * kb, address + 5 * cache);
+  EXPECT_EQ(written_anew(), WrittenAnew::lately);
+  read(7, 4 * kb, address + 4 * cache);
+  EXPECT_EQ(written_anew(), WrittenAnew::long_ago);
   for (const std::size_t bytes : {cache / 2, cache / 2 + kb}) {
     read(1, bytes);
     read(2, bytes);
-    EXPECT_EQ(is_written_anew(bytes), bytes == cache / 2) << "with its copy";
+    EXPECT_EQ(written_anew(bytes), bytes == cache / 2 ? WrittenAnew::just_now : WrittenAnew::long_ago);
   }
 }
 
