@@ -18,7 +18,7 @@ void* allocate(std::size_t bytes) {
   std::abort();
 }
 
-/// In front of the aligned piece, lies the block's address.
+/// In front of what is given out lies the address of its block.
 void* allocate_aligned(std::size_t bytes, std::align_val_t alignment) {
   const auto mask = static_cast<std::uintptr_t>(alignment) - 1;
   void* const block = allocate(sizeof(void*) + bytes + mask);

@@ -55,21 +55,19 @@ class EngineLock {
   void lock() {
     if (++detail::engine_depth == 1 && PageGuard::active() != 0) [[unlikely]]
       held_signals::hold();
-    if (lock_by_favour()) {
-      held_ = Held::by_favour;
-    } else {
-      lock_word();
-      held_ = Held::by_word;
-    }
+    if (lock_by_favour()) return;
+    lock_word();
+    held_ = Held::by_word;
   }
 
   void unlock() {
-    const Held how = held_;
-    held_ = Held::no;
-    if (how == Held::by_favour) {
+    if (held_ == Held::by_favour) {
       favoured_holds_.store(false, std::memory_order_release);
-    } else if (word_.exchange(0, std::memory_order_release) == 2) {
-      wake_one();
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      held_ = Held::no;
+    } else {
+      held_ = Held::no;
+      if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
     }
     detail::leave_engine();
   }
@@ -94,8 +92,12 @@ class EngineLock {
 
   static const void* this_thread() { return &held_; }
 
+  /// `held_` is true for longer than `favoured_holds_`: a signal handler in between must not take the lock, by favour once more,
+  /// and give it back.
   bool lock_by_favour() {
     if (favoured_.load(std::memory_order_relaxed) != this_thread()) return false;
+    held_ = Held::by_favour;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     favoured_holds_.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // for the compiler; for the processor there is membarrier
     if (favoured_.load(std::memory_order_relaxed) == this_thread()) [[likely]] {
@@ -103,6 +105,8 @@ class EngineLock {
       return true;
     }
     favoured_holds_.store(false, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    held_ = Held::no;
     return false;
   }
   void lock_word();

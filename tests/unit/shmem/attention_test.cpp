@@ -22,6 +22,13 @@ TEST(Attention, RendezvousAttentionIsNotTakenByEagerMessages) {
   node[1].sleep_helper();
 }
 
+TEST(Attention, WhoAsksForSmallMessagesIsRemindedToLookForThemAsTheirSendersMayHaveLookedTooEarly) {
+  ShmemNode node(2);
+  node[1].set_attention(Attention::everything);
+  node[1].sleep_helper();  // returns, though nobody rang
+  EXPECT_FALSE(node[0].is_attentive(Peer{1})) << "its attention stays";
+}
+
 /// Fills the ring from 0 to 1, of which 1 has not made known what it has read.
 void leave_little_room(ShmemNode& node) {
   RecordingSink receiver;

@@ -52,6 +52,30 @@ TEST(ShmemTransport, OneBusySenderDoesNotStarveAnother) {
   EXPECT_EQ(sink.messages.back().payload, "one");
 }
 
+class GreedySink : public RecordingSink {
+ public:
+  [[nodiscard]] bool takes_another() const override { return messages.size() < wanted; }
+  std::size_t wanted = 0;
+};
+
+TEST(ShmemTransport, APollHandsOverOneMessageOfASenderOrAsManyAsTheSinkTakes) {
+  ShmemNode node(3);
+  GreedySink sink;
+  for (int i = 0; i < 20; i++) send(node[1], Peer{0}, std::to_string(i));
+  EXPECT_EQ(node[0].poll(sink), 1);
+  sink.wanted = 4;
+  EXPECT_EQ(node[0].poll(sink), 3);
+  sink.wanted = 100;
+  send(node[2], Peer{0}, "another");
+  const int taken = node[0].poll(sink);
+  EXPECT_GT(taken, 3);
+  EXPECT_LT(taken, 17) << "others must get their turn";
+  EXPECT_EQ(sink.messages.back().payload, "another");
+  while (node[0].poll(sink) != 0) {
+  }
+  EXPECT_EQ(sink.messages.size(), 21u);
+}
+
 TEST(ShmemTransport, ASenderWithoutRoomIsToldOnceThereIsSome) {
   ShmemNode node(2);
   RecordingSink sender;
