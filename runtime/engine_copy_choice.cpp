@@ -56,7 +56,10 @@ bool Engine::State::leaves_lines_to_sender(const Request& receive) {
   if (!may_wake && !transport->is_attentive(receive.peer)) return false;
   PeerDistance& distance = costs_of(receive.peer).distance;
   if (distance.is_due()) distance.note(ns_of_a_line(receive), calibration.far_ns);
-  return receive.written_anew == WrittenAnew::long_ago ? distance.shares_no_cache() : distance.is_far();
+  // Of several that come at once two halves hide more: 1 MB passed on in four pieces 61 µs, and 65 where the sender copies.
+  const bool near_too =
+      receive.written_anew == WrittenAnew::just_now || (receive.written_anew == WrittenAnew::lately && !is_one_of_several());
+  return near_too ? distance.is_far() : distance.shares_no_cache();
 }
 
 /// Of the last lines of the message, which the sender has written last.
