@@ -132,7 +132,7 @@ class Engine {
   [[nodiscard]] static Outcome peek(const Request& request);
   /// The outcome; the request is gone afterwards. Only after is_complete or wait_all said so.
   Outcome take(Request* request);
-  /// The same for all that are not null; `outcomes` has as many places.
+  /// The same for all that are not null; `outcomes` has as many places. A request that a program names twice is taken once.
   void take(std::span<Request* const> requests, Outcome* outcomes);
   /// A receive that is not matched yet completes as cancelled; anything else stays as it is.
   void cancel(Request& request);

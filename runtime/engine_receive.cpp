@@ -115,7 +115,8 @@ Outcome Engine::take(Request* request) {
 void Engine::take(std::span<Request* const> requests, Outcome* outcomes) {
   const Lock lock(state_->mutex);
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i]) outcomes[i] = state_->take(requests[i]);
+    if (!requests[i]) continue;
+    outcomes[i] = RequestPool::is_in_use(*requests[i]) ? state_->take(requests[i]) : Outcome{};
   }
 }
 

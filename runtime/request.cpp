@@ -32,6 +32,8 @@ Request* RequestPool::find(RequestId id) const {
   return request->id == id && (raw(id) & in_use) ? request : nullptr;
 }
 
+bool RequestPool::is_in_use(const Request& request) { return (raw(request.id) & in_use) != 0; }
+
 void RequestPool::grow() {
   const std::size_t first = chunks_.size() * chunk_entries;
   chunks_.push_back(std::make_unique<Request[]>(chunk_entries));

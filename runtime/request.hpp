@@ -181,6 +181,7 @@ class RequestPool {
   void give_back(Request* request);
   /// nullptr when no request in use has that name.
   [[nodiscard]] Request* find(RequestId id) const;
+  [[nodiscard]] static bool is_in_use(const Request& request);
 
  private:
   void grow();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <thread>
@@ -59,6 +60,30 @@ const LoopbackKnobs slow_and_narrow{.delay_polls = 5, .room = 2, .can_read = fal
 INSTANTIATE_TEST_SUITE_P(Ways, Delivery,
                          testing::Combine(testing::Values(0, 1, 8, 16374, 16384, 16385, 100'000, 1'000'003),
                                           testing::Values(by_read, by_stream, read_fails_in_the_middle, slow_and_narrow)));
+
+TEST(Engine, a_request_that_is_named_twice_is_taken_once) {
+  run_pair(
+      by_read,
+      [&](Process& p) {
+        for (const std::size_t bytes : {std::size_t{100}, std::size_t{200}, std::size_t{50'000}}) {
+          auto message = pattern(bytes, 1);
+          p.send(one, tag, message);
+        }
+      },
+      [&](Process& p) {
+        std::vector<std::byte> got(50'000);
+        Request* const first = p.engine.start_receive(*p.world, zero, tag, contiguous(got), here);
+        Request* const second = p.engine.start_receive(*p.world, zero, tag, contiguous(got), here);
+        const std::array requests{first, first, static_cast<Request*>(nullptr), second};
+        p.engine.wait_all(requests, here);
+        std::array<Outcome, 4> outcomes;
+        p.engine.take(requests, outcomes.data());
+        EXPECT_EQ(outcomes[0].bytes, 100u);
+        EXPECT_EQ(outcomes[1].bytes, 0u);
+        EXPECT_EQ(outcomes[3].bytes, 200u);
+        EXPECT_EQ(p.receive(zero, tag, got).bytes, 50'000u);
+      });
+}
 
 TEST(Engine, small_and_large_messages_of_one_sender_do_not_overtake_each_other) {
   constexpr int count = 40;
