@@ -28,28 +28,62 @@ void EngineLock::prefer_this_thread() {
 void EngineLock::lock_word() {
   std::uint32_t expected = 0;
   if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_contended();
-  if (preferred_ != this_thread()) {
-    calm_ = 0;
-    if (favoured_.load(std::memory_order_relaxed) != nullptr) take_favour_away();
-  } else if (++calm_ >= calm_needed_) {
-    taken_by_favour_ = 0;
-    favoured_.store(preferred_, std::memory_order_relaxed);
-  }
+  settle_favour(nullptr);
 }
 
-void EngineLock::take_favour_away() {
-  favoured_.store(nullptr, std::memory_order_relaxed);
-  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+bool EngineLock::lock_unless(const std::atomic<bool>& stop) {
+  enter();
+  if (lock_by_favour()) return true;
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  for (int spin = 0; favoured_holds_.load(std::memory_order_acquire); ++spin) {
+  bool taken = try_spinning(1);
+  while (!taken && !stop.load(std::memory_order_acquire)) {
+    sched_yield();
+    taken = try_spinning(1);
+  }
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  if (taken && settle_favour(&stop)) {
+    held_ = Held::by_word;
+    return true;
+  }
+  if (taken) unlock_word();
+  detail::leave_engine();
+  return false;
+}
+
+bool EngineLock::settle_favour(const std::atomic<bool>* stop) {
+  if (preferred_ == this_thread()) {
+    if (++calm_ < calm_needed_) return true;
+    taken_by_favour_ = 0;
+    favoured_.store(preferred_, std::memory_order_relaxed);
+    return true;
+  }
+  calm_ = 0;
+  const bool takes_it_away = favoured_.load(std::memory_order_relaxed) != nullptr;
+  if (takes_it_away) {
+    favoured_.store(nullptr, std::memory_order_relaxed);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
+  // Also where another thread has taken it away, and did not wait.
+  if (favoured_holds_.load(std::memory_order_acquire) && !wait_for_favoured(stop)) return false;
+  if (takes_it_away) {
+    calm_needed_ = taken_by_favour_ < terms_.of_use ? std::min(2 * calm_needed_, longest_calm) : terms_.undisturbed;
+  }
+  return true;
+}
+
+bool EngineLock::wait_for_favoured(const std::atomic<bool>* stop) {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  bool holds = true;
+  for (int spin = 0; holds && !(stop && stop->load(std::memory_order_acquire)); ++spin) {
     if (spin < spins_before_sleep) {
       __builtin_ia32_pause();
     } else {
       sched_yield();
     }
+    holds = favoured_holds_.load(std::memory_order_acquire);
   }
   waiting_.fetch_sub(1, std::memory_order_relaxed);
-  calm_needed_ = taken_by_favour_ < terms_.of_use ? std::min(2 * calm_needed_, longest_calm) : terms_.undisturbed;
+  return !holds;
 }
 
 bool EngineLock::try_spinning(std::uint32_t taken) {

@@ -11,7 +11,7 @@
 //     favoured thread                                 another thread, which has `word`
 //     favoured_holds = true   (relaxed)               favoured = nobody
 //     favoured? no: favoured_holds = false, and       membarrier: a fence in every running thread of this process
-//               take `word` like everybody            wait until favoured_holds is false  (acquire)
+//               take `word` like everybody            wait until favoured_holds is false  (acquire), whoever took it away
 //     ... unlock: favoured_holds = false  (release)
 //
 // The fence falls either before the favoured thread looks, which then sees that it has the favour no longer, or behind its store,
@@ -53,12 +53,14 @@ class EngineLock {
   void prefer_this_thread();
 
   void lock() {
-    if (++detail::engine_depth == 1 && PageGuard::active() != 0) [[unlikely]]
-      held_signals::hold();
+    enter();
     if (lock_by_favour()) return;
     lock_word();
     held_ = Held::by_word;
   }
+
+  /// For who must not wait for a holder that has said so by `stop` (acquire). False: it is not taken.
+  bool lock_unless(const std::atomic<bool>& stop);
 
   void unlock() {
     if (held_ == Held::by_favour) {
@@ -67,7 +69,7 @@ class EngineLock {
       held_ = Held::no;
     } else {
       held_ = Held::no;
-      if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
+      unlock_word();
     }
     detail::leave_engine();
   }
@@ -92,6 +94,11 @@ class EngineLock {
 
   static const void* this_thread() { return &held_; }
 
+  static void enter() {
+    if (++detail::engine_depth == 1 && PageGuard::active() != 0) [[unlikely]]
+      held_signals::hold();
+  }
+
   /// `held_` is true for longer than `favoured_holds_`: a signal handler in between must not take the lock, by favour once more,
   /// and give it back.
   bool lock_by_favour() {
@@ -110,10 +117,16 @@ class EngineLock {
     return false;
   }
   void lock_word();
+  void unlock_word() {
+    if (word_.exchange(0, std::memory_order_release) == 2) wake_one();
+  }
   void lock_contended();
   bool try_spinning(std::uint32_t taken);
   void wake_one();
-  void take_favour_away();
+  /// With the word taken: gives the favour, or takes it away. False: the favoured thread still holds the lock, and `stop` was
+  /// set.
+  bool settle_favour(const std::atomic<bool>* stop);
+  bool wait_for_favoured(const std::atomic<bool>* stop);
 
   static constexpr std::uint64_t longest_calm = std::uint64_t{1} << 24;
 

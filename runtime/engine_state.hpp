@@ -299,6 +299,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void sleep_unlocked(Lock& lock, std::chrono::microseconds limit);
   void transport_poke();
   void wait_a_little(unsigned attempt) override;
+  void wait_a_little(Lock& lock, unsigned attempt);
 
   // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
   /// Counts it, too. Always false.
@@ -442,7 +443,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::uint32_t traced_operations = 0;
   std::vector<std::uint32_t> messages_out;  // eager and rts, by peer, while a trace is written
   std::vector<std::uint32_t> messages_in;
+  std::size_t waits_for_pages = 0;  // threads in wait_a_little
   std::atomic<bool> stopping{false};
+  std::atomic<bool> forking{
+      false};  // with the lock held: nothing is closed, and nobody who waits for a page may wait for the lock
   std::atomic<bool> ending{false};  // the job is being ended: peers may vanish
   std::thread helper_thread;
 };

@@ -250,7 +250,17 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
 }
 
 void Engine::State::wait_a_little(unsigned attempt) {
-  Lock lock(mutex);
+  if (!mutex.lock_unless(forking)) {
+    sched_yield();
+    return;  // nothing is closed any more: the caller sees that
+  }
+  Lock lock(mutex, std::adopt_lock);
+  ++waits_for_pages;
+  wait_a_little(lock, attempt);
+  --waits_for_pages;
+}
+
+void Engine::State::wait_a_little(Lock& lock, unsigned attempt) {
   Inside inside_here(*this, lock);
   const bool moved = progress(lock);
   advance_releases();
@@ -393,18 +403,25 @@ void Engine::Pause::step() {
   waiter_->step(lock);
 }
 
+/// A thread that waits for a page may hold a lock that fork takes next: that of the arena in whose memory malloc has touched the
+/// page. So none may have to wait for the engine lock in turn, which is held until fork is done. Nothing is closed by then, and
+/// those that have waited leave first; who comes later sees `forking`.
 void Engine::prepare_fork() {
   for (;;) {
     settle_all(trace::SettleCause::fork);
     state_->mutex.lock();
-    if (state_->released.empty() && state_->busy_copies == 0) break;
+    if (state_->released.empty() && state_->busy_copies == 0 && state_->waits_for_pages == 0) break;
+    if (state_->sleepers != 0) state_->transport_poke();
     state_->mutex.unlock();
+    sched_yield();
   }
+  state_->forking.store(true, std::memory_order_release);
   if (state_->arena) state_->arena->prepare_fork(state_->guard && PageGuard::hears_this_thread());
 }
 
 void Engine::after_fork() {
   if (state_->arena) state_->arena->parent_after_fork();
+  state_->forking.store(false, std::memory_order_release);
   state_->mutex.unlock();
 }
 

@@ -26,6 +26,7 @@ def blocks_beside_arenas(result, _):
 
 PROGRAMS = [
     Program("processes"),
+    Program("processes_handlers"),
     Program("processes_locks", expect=blocks_beside_arenas),
     *(Program(f"processes_{how}", "processes_endings", arguments=(how,), expect=sender_was_done)
       for how in ("return", "exit", "_exit", "quick_exit", "exec")),

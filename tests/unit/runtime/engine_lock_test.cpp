@@ -43,6 +43,37 @@ TEST(EngineLock, a_holder_that_gives_way_lets_a_waiting_thread_in) {
   EXPECT_FALSE(lock.contended());
 }
 
+TEST(EngineLock, is_not_waited_for_by_who_is_told_not_to) {
+  EngineLock lock;
+  std::atomic<bool> stop{false};
+  ASSERT_TRUE(lock.lock_unless(stop));
+  bool entered = true;
+  std::thread other([&] { entered = lock.lock_unless(stop); });
+  while (!lock.contended()) {
+  }
+  stop = true;
+  other.join();
+  EXPECT_FALSE(entered);
+  EXPECT_FALSE(lock.contended());
+  lock.unlock();
+  EXPECT_TRUE(lock.lock_unless(stop)) << "it is free";
+  lock.unlock();
+}
+
+TEST(EngineLock, is_got_without_being_told_to_stop_when_its_holder_leaves) {
+  EngineLock lock;
+  const std::atomic<bool> stop{false};
+  lock.lock();
+  std::thread other([&] {
+    EXPECT_TRUE(lock.lock_unless(stop));
+    lock.unlock();
+  });
+  while (!lock.contended()) {
+  }
+  lock.unlock();
+  other.join();
+}
+
 // --- the favour -----------------------------------------------------------------------------------------------------------
 
 bool is_favoured(EngineLock& lock) {
@@ -115,6 +146,27 @@ TEST(EngineLockFavour, a_favoured_holder_that_gives_way_lets_a_waiting_thread_in
   lock.unlock();
   other.join();
   EXPECT_FALSE(lock.contended());
+}
+
+TEST(EngineLockFavour, of_a_holder_is_not_waited_for_by_who_is_told_not_to_and_others_still_wait) {
+  EngineLock lock;
+  lock.prefer_this_thread();
+  ASSERT_TRUE(becomes_favoured(lock, undisturbed));
+  lock.lock();
+  ASSERT_TRUE(EngineLock::held_by_favour());
+  const std::atomic<bool> stop{true};
+  std::thread([&] { EXPECT_FALSE(lock.lock_unless(stop)); }).join();
+  std::atomic<bool> entered{false};
+  std::thread other([&] {
+    const std::lock_guard hold(lock);
+    entered = true;
+  });
+  while (!lock.contended()) {
+  }
+  EXPECT_FALSE(entered);
+  lock.unlock();
+  other.join();
+  EXPECT_TRUE(entered);
 }
 
 /// Visitors take the favour away at any point of the favoured thread's steps. While a visitor is inside, nobody else may be: not
