@@ -27,10 +27,9 @@ TEST(EngineLock, lets_one_thread_in_at_a_time) {
   EXPECT_EQ(counter, 80'000);
 }
 
-TEST(EngineLock, a_holder_that_gives_way_lets_a_waiting_thread_in) {
-  EngineLock lock;
+/// The calling thread holds the lock, and gives way until another one has been inside.
+void let_another_thread_in(EngineLock& lock) {
   bool entered = false;
-  lock.lock();
   std::thread other([&] {
     const std::lock_guard hold(lock);
     entered = true;
@@ -41,6 +40,12 @@ TEST(EngineLock, a_holder_that_gives_way_lets_a_waiting_thread_in) {
   lock.unlock();
   other.join();
   EXPECT_FALSE(lock.contended());
+}
+
+TEST(EngineLock, a_holder_that_gives_way_lets_a_waiting_thread_in) {
+  EngineLock lock;
+  lock.lock();
+  let_another_thread_in(lock);
 }
 
 TEST(EngineLock, is_not_waited_for_by_who_is_told_not_to) {
@@ -133,19 +138,9 @@ TEST(EngineLockFavour, a_favoured_holder_that_gives_way_lets_a_waiting_thread_in
   EngineLock lock;
   lock.prefer_this_thread();
   ASSERT_TRUE(becomes_favoured(lock, undisturbed));
-  bool entered = false;
   lock.lock();
   ASSERT_TRUE(EngineLock::held_by_favour());
-  std::thread other([&] {
-    const std::lock_guard hold(lock);
-    entered = true;
-  });
-  while (!entered) {
-    if (lock.contended()) lock.give_way();
-  }
-  lock.unlock();
-  other.join();
-  EXPECT_FALSE(lock.contended());
+  let_another_thread_in(lock);
 }
 
 TEST(EngineLockFavour, of_a_holder_is_not_waited_for_by_who_is_told_not_to_and_others_still_wait) {
