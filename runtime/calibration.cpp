@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view title = "sluice calibration 6";
+constexpr std::string_view title = "sluice calibration 7";
 constexpr std::string_view never_word = "never";
 
 constexpr std::size_t least_streaming_bytes = std::size_t{4} << 10;

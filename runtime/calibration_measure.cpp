@@ -55,10 +55,6 @@ constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
 /// 79, 85, 84; 512 KB 209, 138, 181; 1 MB 550, 291, 455; 4 MB 2290, 1901, 2236. From three, and from five, one is like the other.
 /// Where a copy by a sender was the slower one, 1 MB from seven had 372, 557, 404.
 constexpr std::size_t least_gathered_bytes = std::size_t{512} << 10;
-/// A line takes more than three times as long where no cache is shared (Zen 5, ns: 40 to 50, and 140); in between. Where it is
-/// found by its address in a peer's memory, that takes so much besides (90 and 185 together).
-constexpr double far = 1.8;
-constexpr double finding_ns = 45;
 
 /// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
 /// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)
@@ -260,13 +256,12 @@ void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, dou
   const double left_there = pair.other_side_and_writing(made.copies.pieces, shared_length);
   const double handed_back = pair.other_side_and_writing(read, shared_length);
   const double by_sender = pair.one_side_and_writing(write, shared_length) + more_coop_round_trips * round_trip;
-  const bool are_near = handed_back < clearly * left_there && handed_back <= by_sender;
-  const bool are_far = by_sender < clearly * std::min(handed_back, left_there);
-  if (!are_near && !are_far) return;
+  const bool handing_was_better = handed_back < clearly * left_there && handed_back <= by_sender;
+  const bool sender_was_better = by_sender < clearly * std::min(handed_back, left_there);
+  if (!handing_was_better && !sender_was_better) return;
   if (can_hand_back) made.copies.handing_back_bytes = least_handing_back_bytes;
-  if (are_far) made.gathered_bytes = least_gathered_bytes;
-  const double line_ns = pair.line();
-  made.far_ns = static_cast<std::uint32_t>(finding_ns + (are_far ? line_ns / far : line_ns * far));
+  if (sender_was_better) made.gathered_bytes = least_gathered_bytes;
+  made.far_ns = least_left_to_sender_ns(pair.line(), round_trip, sender_was_better);
 }
 
 Calibration calibrate(Trials& pair) {

@@ -52,14 +52,24 @@ CopyChoice Engine::State::choose_copier(const Request& receive) {
 /// 29 µs in place of 2. To wake its helper thread for the copy takes 10.
 bool Engine::State::leaves_lines_to_sender(const Request& receive) {
   if (calibration.far_ns == 0 || receive.written_anew == WrittenAnew::no || receive.limit < least_left_to_sender) return false;
-  const bool may_wake = receive.limit >= least_left_to_busy_sender;
-  if (!may_wake && !transport->is_attentive(receive.peer)) return false;
   PeerDistance& distance = costs_of(receive.peer).distance;
   if (distance.is_due()) distance.note(ns_of_a_line(receive), calibration.far_ns);
   // Of several that come at once two halves hide more: 1 MB passed on in four pieces 61 µs, and 65 where the sender copies.
   const bool near_too =
       receive.written_anew == WrittenAnew::just_now || (receive.written_anew == WrittenAnew::lately && !is_one_of_several());
-  return near_too ? distance.is_far() : distance.shares_no_cache();
+  const bool is_for_sender = near_too ? distance.is_far() : distance.shares_no_cache();
+  return is_for_sender && (receive.limit >= least_left_to_busy_sender || is_in_a_call_soon(receive));
+}
+
+/// The sender. After MPI_Isend it most often is, as where two processes exchange what each needs, and whom a call waits for can
+/// wait for it. Two pieces of 32 KB reduced by two ranks: 12.2 µs where they are read at once, and 11.3; far 20 and 16.
+bool Engine::State::is_in_a_call_soon(const Request& receive) {
+  if (transport->is_attentive(receive.peer)) return true;
+  Patience& patience = costs_of(receive.peer).patience;
+  if (!receive.call_waits || !patience.is_worth_it()) return false;
+  const bool came = transport->is_attentive_soon(receive.peer);
+  patience.note(came);
+  return came;
 }
 
 /// Of the last lines of the message, which the sender has written last.

@@ -26,6 +26,7 @@
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/page_guard.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/peer_distance.hpp"
 #include "runtime/receiver_initiated.hpp"
 #include "runtime/registration_cache.hpp"
@@ -136,6 +137,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// To ask the sender for its copy costs two messages.
   static constexpr std::size_t least_left_to_sender = std::size_t{32} << 10;
   [[nodiscard]] bool leaves_lines_to_sender(const Request& receive);
+  [[nodiscard]] bool is_in_a_call_soon(const Request& receive);
   [[nodiscard]] std::uint32_t ns_of_a_line(const Request& receive) const;
   [[nodiscard]] bool spares_lines_of(const Request& receive) const;
   [[nodiscard]] WrittenAnew written_anew(const Request& receive) const;
@@ -362,6 +364,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
     StoreRates writing;
     StoreRates reading;
     PeerDistance distance;
+    Patience patience;
   };
   PeerCosts& costs_of(Peer peer) { return peer_costs[static_cast<std::size_t>(peer)]; }
   std::size_t processes_on_node;

@@ -32,8 +32,9 @@ namespace {
 
 /// Pieces that go through Sluice's own memory stay in the cache between the two copies.
 constexpr std::size_t bounce_bytes = 32 * 1024;
-/// Smaller messages are not worth the question whether their block lives.
-constexpr std::size_t least_offered_bytes = 32 * 1024;
+/// A question to the kernel (cross-memory attach) costs more than to look whether the block lives. 20 KB gathered from one rank
+/// 4.1 µs and 3.0, there and back 8.6 and 4.3. Smaller messages are seldom announced.
+constexpr std::size_t least_offered_bytes = 16 * 1024;
 /// What a transport that streams out of the sender's memory is given at a time.
 constexpr std::size_t most_streamed_bytes = 128 * 1024;
 /// A stream yields to other work after this many messages.

@@ -31,6 +31,22 @@ inline constexpr std::uint32_t most_near_ns = 300;
 /// To read one, with the clock, takes 60 to 90, and 130 and more.
 inline constexpr std::uint32_t most_near_line_ns = 110;
 
+/// A line takes more than three times as long where no cache is shared (Zen 5, ns: 20 to 50, and 140); in between. Where it is
+/// found by its address in a peer's memory, that takes so much besides (90 and 185 together).
+inline constexpr double beyond_near = 1.8;
+inline constexpr double finding_ns = 45;
+/// What every line takes longer than.
+inline constexpr std::uint32_t any_distance_ns = 1;
+
+/// From what a line takes on it is better that the sender copies, as found between two processors: what a line (ns) takes there,
+/// what it takes there and back, and whether it was better there. Where it is between two that share a cache it is everywhere: by
+/// what a line takes these cannot be told from each other (50 to 100 ns by the clock of some messages and others).
+[[nodiscard]] inline std::uint32_t least_left_to_sender_ns(double line_ns, double round_trip_ns, bool sender_was_better) {
+  if (!sender_was_better) return static_cast<std::uint32_t>(finding_ns + line_ns * beyond_near);
+  if (round_trip_ns <= most_near_ns) return any_distance_ns;
+  return static_cast<std::uint32_t>(finding_ns + line_ns / beyond_near);
+}
+
 /// [one thread at a time]
 class PeerDistance {
  public:

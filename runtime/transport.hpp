@@ -191,6 +191,8 @@ class Transport {
   virtual void note_adapter_work(int /*transfers*/) {}
   /// A thread of the peer is in a call, or has been woken, so that what is sent to it is seen at once. A hint.
   [[nodiscard]] virtual bool is_attentive(Peer /*peer*/) const { return false; }
+  /// The same after a moment between two calls, for which this waits, a few µs at most.
+  [[nodiscard]] virtual bool is_attentive_soon(Peer peer) const { return is_attentive(peer); }
   /// A thread of the peer sleeps in a call. Sequentially consistent, as is `tell_of_waiting`'s look: of one that raises its
   /// attention with `waiting` and then asks this, and one that goes to sleep and then tells, one sees the other.
   [[nodiscard]] virtual bool is_asleep(Peer /*peer*/) const { return false; }

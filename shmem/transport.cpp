@@ -30,6 +30,15 @@ constexpr long reminder_ns = 5'000'000;
 /// How long a peer may be between two calls before its helper thread is woken; to wake it takes as long.
 constexpr std::uint64_t between_calls_ns = 1'500;
 
+template <typename Condition>
+bool true_within(std::uint64_t ns, const Condition& condition) {
+  if (condition()) return true;
+  const std::uint64_t until = now_ns() + ns;
+  bool is_true = false;
+  while (!is_true && now_ns() < until) is_true = condition();
+  return is_true;
+}
+
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tags; peers are tagged with their local index
 constexpr std::uint64_t own_reminder = own_bell - 1;
 
@@ -122,9 +131,7 @@ void ShmemTransport::alert_who_asked(Link& link, News news) {
 /// looks for messages before it leaves again.
 void ShmemTransport::ring_after_a_moment(Link& link, News news) {
   const std::atomic<Attention>& attention = link.inbox.attention();
-  const std::uint64_t until = now_ns() + between_calls_ns;
-  while (asks_helper_for(attention.load(std::memory_order_seq_cst), news) && now_ns() < until) {
-  }
+  (void)true_within(between_calls_ns, [&] { return !asks_helper_for(attention.load(std::memory_order_seq_cst), news); });
   sluice::alert(link.inbox.attention(), news, link.helper_bell.get());
 }
 
@@ -318,6 +325,10 @@ void ShmemTransport::note_adapter_work(int transfers) {
 bool ShmemTransport::is_attentive(Peer peer) const {
   const Attention level = inbox_of(peer).attention().load(std::memory_order_relaxed);
   return level == Attention::none || level == Attention::sleeper;
+}
+
+bool ShmemTransport::is_attentive_soon(Peer peer) const {
+  return true_within(between_calls_ns, [&] { return is_attentive(peer); });
 }
 
 bool ShmemTransport::is_asleep(Peer peer) const {

@@ -66,6 +66,7 @@ class ShmemTransport final : public Transport {
   void expect_copy(Peer by, std::int64_t bytes) override;
   void copied(std::size_t bytes) override;
   [[nodiscard]] bool is_attentive(Peer peer) const override;
+  [[nodiscard]] bool is_attentive_soon(Peer peer) const override;
   [[nodiscard]] bool is_asleep(Peer peer) const override;
 
   void tell_of_waiting() override;

@@ -99,6 +99,11 @@ nlohmann::json as_json(const CalibrationInForce& found) {
 
 std::string from(std::size_t bytes) { return bytes == shared_copy::never ? "never" : "from " + show_bytes(bytes); }
 
+std::string left_to_sender(std::uint32_t far_ns) {
+  if (far_ns == 0) return {};
+  return far_ns == any_distance_ns ? "; left to it" : fmt::format("; left to it where a line takes longer than {} ns", far_ns);
+}
+
 std::string as_text(const CalibrationInForce& found) {
   const Calibration& values = found.calibration;
   std::string text = fmt::format("copies:     {}\n", source_of(found));
@@ -109,8 +114,7 @@ std::string as_text(const CalibrationInForce& found) {
                       from(values.copies.streaming_read_bytes));
   text += fmt::format("            ... and into memory that the peer has read {}\n", from(values.copies.streaming_shared_bytes));
   text += fmt::format("            lines that a peer writes anew handed back {}", from(values.copies.handing_back_bytes));
-  text +=
-      values.far_ns == 0 ? std::string("\n") : fmt::format("; left to it where a line takes longer than {} ns\n", values.far_ns);
+  text += left_to_sender(values.far_ns) + "\n";
   text += fmt::format("            several at once, on processors that many share, left to blocked senders {}\n",
                       from(values.gathered_bytes));
   text += fmt::format("            by both sides {}, into memory that only the receiver uses {}; in chunks of up to {}\n",

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <span>
 #include <thread>
 
 #include "runtime/alias_arena.hpp"
@@ -201,6 +203,76 @@ TEST_F(EngineLines, that_are_written_anew_are_left_to_a_sender_that_is_far) {
     for (int i = 0; i < 3; ++i) copied_by_sender_alone();
     EXPECT_EQ(copied_by_sender_alone(), far) << far;
   }
+}
+
+/// MPI_Isend of a message that is too short to wake the sender's helper thread for; MPI_Wait once `meanwhile` returns.
+template <typename Meanwhile>
+std::thread announce(Engine& engine, Context& context, std::span<std::byte> message, const Meanwhile& meanwhile) {
+  return std::thread([&engine, &context, message, meanwhile] {
+    Request* send = engine.start_send(context, one, tag, message, SendMode::standard, here);
+    meanwhile();
+    engine.wait_all({&send, 1}, here);
+    engine.take(send);
+    engine.drain();
+  });
+}
+
+class EngineShortLines : public EngineLines {
+ protected:
+  static constexpr std::size_t short_bytes = 40'000;
+
+  EngineShortLines() {
+    calibration.copies.handing_back_bytes = 0;
+    calibration.far_ns = 1;
+  }
+
+  void receive(Sides& sides) { sides.b.engine.receive(*sides.b.context, zero, tag, sides.b.buffer.start(), short_bytes, here); }
+  /// Then it is known that they are written anew.
+  void prepare(Sides& sides) {
+    for (int i = 0; i < 3; ++i) {
+      write_anew(sides.a.buffer.start());
+      std::thread sending = announce(sides.a.engine, *sides.a.context, message_of(sides), [] {});
+      receive(sides);
+      sending.join();
+    }
+  }
+  static std::span<std::byte> message_of(Sides& sides) { return {sides.a.buffer.start(), short_bytes}; }
+};
+
+TEST_F(EngineShortLines, are_left_to_a_sender_that_comes_into_a_call_soon) {
+  network.have_others_come(true);
+  Sides sides(*this, Rendezvous::automatic);
+  prepare(sides);
+  for (int i = 0; i < 3; ++i) {
+    write_anew(sides.a.buffer.start());
+    const std::size_t waits = network.moments(Peer{1});
+    const std::size_t read = network.bytes_read(Peer{1});
+    std::thread sending = announce(sides.a.engine, *sides.a.context, message_of(sides), [&] {
+      while (network.moments(Peer{1}) == waits) std::this_thread::yield();
+    });
+    receive(sides);
+    sending.join();
+    EXPECT_EQ(network.bytes_read(Peer{1}), read);
+  }
+}
+
+TEST_F(EngineShortLines, are_read_where_the_sender_does_not_come_and_it_is_waited_for_ever_more_rarely) {
+  Sides sides(*this, Rendezvous::automatic);
+  prepare(sides);
+  const std::size_t waits = network.moments(Peer{1});
+  for (int i = 0; i < 5; ++i) {
+    write_anew(sides.a.buffer.start());
+    const std::size_t read = network.bytes_read(Peer{1});
+    std::atomic<bool> received = false;
+    std::thread sending = announce(sides.a.engine, *sides.a.context, message_of(sides), [&] {
+      while (!received) std::this_thread::yield();
+    });
+    receive(sides);
+    received = true;
+    sending.join();
+    EXPECT_EQ(network.bytes_read(Peer{1}) - read, short_bytes);
+  }
+  EXPECT_LE(network.moments(Peer{1}) - waits, 2U);
 }
 
 }  // namespace

@@ -58,5 +58,25 @@ TEST(PeerDistance, is_found_out_again_when_processors_are_moved) {
   EXPECT_EQ(looks(distance, near, PeerDistance::least_between_looks), 1) << "soon again";
 }
 
+TEST(LeastLeftToSender, lies_between_the_two_kinds_of_pairs) {
+  constexpr double near_line = 30;
+  constexpr double far_line = 140;
+  const std::uint32_t found_near = least_left_to_sender_ns(near_line, 110, false);
+  EXPECT_GT(found_near, finding_ns + near_line);
+  EXPECT_LT(found_near, finding_ns + far_line);
+  const std::uint32_t found_far = least_left_to_sender_ns(far_line, 500, true);
+  EXPECT_GT(found_far, finding_ns + near_line);
+  EXPECT_LT(found_far, finding_ns + far_line);
+}
+
+TEST(LeastLeftToSender, is_any_where_it_is_better_between_two_that_share_a_cache) {
+  const std::uint32_t found = least_left_to_sender_ns(30, 110, true);
+  PeerDistance distance;
+  for (const std::uint32_t line : {50U, 60U, 61U, 100U, 300U}) {
+    distance.note(line, found);
+    EXPECT_TRUE(distance.is_far()) << line;
+  }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -154,8 +154,10 @@ TEST(ShmemTransport, a_peer_is_attentive_unless_only_its_helper_thread_could_be_
   ShmemNode node(2);
   node[1].set_attention(Attention::none);
   EXPECT_TRUE(node[0].is_attentive(Peer{1}));
+  EXPECT_TRUE(node[0].is_attentive_soon(Peer{1}));
   node[1].set_attention(Attention::rendezvous);
   EXPECT_FALSE(node[0].is_attentive(Peer{1}));
+  EXPECT_FALSE(node[0].is_attentive_soon(Peer{1}));
   EXPECT_FALSE(node[0].is_asleep(Peer{1}));
   node[1].set_attention(Attention::sleeper);
   EXPECT_TRUE(node[0].is_attentive(Peer{1}));

@@ -39,6 +39,7 @@ struct Station {
   std::condition_variable helper;
   bool helper_woken = false;
   std::size_t wakes = 0;
+  std::atomic<std::size_t> moments{0};
 
   std::vector<std::atomic<std::uint64_t>> slots;
   std::vector<std::atomic<std::uint64_t>> claims;  // by slot
@@ -87,6 +88,7 @@ struct LoopbackNetwork::Shared {
   }
 
   const LoopbackKnobs knobs;
+  std::atomic<bool> others_come{false};
   std::mutex queues;
   std::vector<Station> stations;
   std::atomic<Peer> vanished{Peer{-1}};
@@ -233,6 +235,12 @@ class LoopbackTransport final : public Transport {
     return level == Attention::none || level == Attention::sleeper;
   }
 
+  [[nodiscard]] bool is_attentive_soon(Peer peer) const override {
+    ++mine_.moments;
+    while (shared_.others_come && !is_attentive(peer)) std::this_thread::yield();
+    return is_attentive(peer);
+  }
+
   [[nodiscard]] bool is_asleep(Peer peer) const override { return shared_.stations[index(peer)].attention == Attention::sleeper; }
 
   void tell_of_waiting() override {
@@ -348,6 +356,9 @@ std::size_t LoopbackNetwork::wakes(Peer peer) {
   const std::lock_guard lock(shared_->queues);
   return shared_->stations.at(index(peer)).wakes;
 }
+
+std::size_t LoopbackNetwork::moments(Peer of) { return shared_->stations.at(index(of)).moments; }
+void LoopbackNetwork::have_others_come(bool they_do) { shared_->others_come = they_do; }
 
 std::size_t LoopbackNetwork::bytes_written(Peer by) { return shared_->stations.at(index(by)).written; }
 const LoopbackAdapter& LoopbackNetwork::adapter(Peer peer) const { return transports_.at(index(peer))->adapter; }

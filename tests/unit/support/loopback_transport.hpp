@@ -57,6 +57,10 @@ class LoopbackNetwork {
   [[nodiscard]] std::size_t under_way(Peer to);
   /// How often `sleep` and `sleep_helper` of this peer were ended by a message (not by poke, wake_helper or time).
   [[nodiscard]] std::size_t wakes(Peer peer);
+  /// How often this peer waited for another to come into a call soon (Transport::is_attentive_soon). Others come, however long it
+  /// takes, or do not.
+  [[nodiscard]] std::size_t moments(Peer of);
+  void have_others_come(bool they_do);
   /// Bytes that went through `write` and `read` of this peer.
   [[nodiscard]] std::size_t bytes_written(Peer by);
   [[nodiscard]] std::size_t bytes_read(Peer by);
