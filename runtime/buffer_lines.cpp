@@ -25,19 +25,26 @@ TargetLines BufferLines::lines_of(const std::byte* start, std::size_t bytes) con
   return was_shared ? TargetLines::outer : TargetLines::unknown;
 }
 
-void BufferLines::enter(const std::byte* start, std::size_t bytes, TargetLines lines) {
+void BufferLines::enter(const std::byte* start, std::size_t bytes, TargetLines lines, bool by_message) {
   moved_ += bytes;
-  buffers_[place_of(start)] = {start, bytes, moved_, lines};
+  buffers_[place_of(start)] = {start, bytes, moved_, lines, by_message};
 }
 
 TargetLines BufferLines::overwrite(const std::byte* start, std::size_t bytes) {
   const TargetLines found = lines_of(start, bytes);
-  enter(start, bytes, TargetLines::own);
+  enter(start, bytes, TargetLines::own, true);
   return found;
 }
 
-void BufferLines::note_handed_back(const std::byte* start, std::size_t bytes) { enter(start, bytes, TargetLines::own); }
+bool BufferLines::are_overwritten(const std::byte* start, std::size_t bytes) const {
+  const Buffer& known = buffers_[place_of(start)];
+  return known.by_message && known.start == start && known.bytes >= bytes;
+}
 
-void BufferLines::note_read_by_peer(const std::byte* start, std::size_t bytes) { enter(start, bytes, TargetLines::shared); }
+void BufferLines::note_handed_back(const std::byte* start, std::size_t bytes) { enter(start, bytes, TargetLines::own, false); }
+
+void BufferLines::note_read_by_peer(const std::byte* start, std::size_t bytes) {
+  enter(start, bytes, TargetLines::shared, false);
+}
 
 }  // namespace sluice

@@ -32,6 +32,8 @@ class BufferLines {
 
   /// A message is about to come into these bytes: where their lines are now. From then on they are its receiver's own.
   TargetLines overwrite(const std::byte* start, std::size_t bytes);
+  /// Since a peer copied out of them last, a message has come into them.
+  [[nodiscard]] bool are_overwritten(const std::byte* start, std::size_t bytes) const;
   /// A peer has copied out of them.
   void note_read_by_peer(const std::byte* start, std::size_t bytes);
   /// ... and has handed their lines back (copy_engine.hpp).
@@ -43,11 +45,12 @@ class BufferLines {
     std::size_t bytes = 0;
     std::uint64_t at = 0;  // of moved_
     TargetLines lines = TargetLines::unknown;
+    bool by_message = false;
   };
 
   [[nodiscard]] static std::size_t place_of(const std::byte* start);
   [[nodiscard]] TargetLines lines_of(const std::byte* start, std::size_t bytes) const;
-  void enter(const std::byte* start, std::size_t bytes, TargetLines lines);
+  void enter(const std::byte* start, std::size_t bytes, TargetLines lines, bool by_message);
 
   ProcessorCaches caches_;
   std::uint64_t moved_ = 0;            // bytes of all messages so far

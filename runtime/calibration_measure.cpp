@@ -51,10 +51,11 @@ constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
 /// What must be taken out of the peer's cache costs the same for each line, and so does what must be written back.
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
 constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
-/// Gathered from seven on two processors, µs for all where the receiver reads, where the senders copy, and where both do: 256 KB
-/// 79, 85, 84; 512 KB 209, 138, 181; 1 MB 550, 291, 455; 4 MB 2290, 1901, 2236. From three, and from five, one is like the other.
+/// Gathered from seven on two processors, µs for all where the receiver reads, where the senders copy, and where both do: 192 KB
+/// 64, 60, 68; 256 KB 79 to 92, 73 to 85, 84; 384 KB 110, 100, 114; 512 KB 209, 138, 181; 1 MB 550, 291, 455; 4 MB 2290, 1901,
+/// 2236. From three, and from five, one is like the other.
 /// Where a copy by a sender was the slower one, 1 MB from seven had 372, 557, 404.
-constexpr std::size_t least_gathered_bytes = std::size_t{512} << 10;
+constexpr std::size_t least_gathered_bytes = std::size_t{256} << 10;
 
 /// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
 /// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)

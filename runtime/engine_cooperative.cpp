@@ -184,7 +184,7 @@ void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
   ChunkClaims(transport->claims(receive->progress_slot)).close();
   if (!shared.has_hole()) {
     receive->offset = receive->limit;
-    note_source(*receive);
+    message_lines.on_read(*receive);
     finish(receive, at_ns);
     return;
   }
@@ -199,7 +199,7 @@ void Engine::State::finish_shared(Request* receive, std::uint64_t at_ns) {
 /// All of it, or the part of a cooperative copy that the receiver made.
 void Engine::State::note_read_by_peer(const Request& send, bool handed_back) {
   if (send.peer == self || send.owned || send.has_gaps() || !transport->can_read_blocks(send.peer)) return;
-  handed_back ? buffer_lines.note_handed_back(send.data, send.bytes) : buffer_lines.note_read_by_peer(send.data, send.bytes);
+  message_lines.on_read_by_peer(send, handed_back);
 }
 
 /// The fin was told of just now.

@@ -13,8 +13,6 @@ namespace {
 /// one. A message each way, µs where receivers read and where both copy: 256 KB 21 and 30, 1 MB 71 and 77, 4 MB 312 and 358; the
 /// faces of a stencil, 1 MB: 106 and 162. Not so for a message that is so many times longer than what this process sends.
 constexpr std::size_t least_uneven = 2;
-/// Of what a sender writes anew that is in no call: its helper thread must be woken for it.
-constexpr std::size_t least_left_to_busy_sender = std::size_t{64} << 10;
 
 SendCall call_of(std::uint8_t rts_flags) {
   if ((rts_flags & flag_sender_waits) != 0) return SendCall::blocking;
@@ -42,44 +40,8 @@ CopyChoice Engine::State::choose_copier(const Request& receive) {
     case Rendezvous::coop_load:
       return {choose_by_load(receive), trace::Reason::load};
     default:
-      if (leaves_lines_to_sender(receive)) return {Copier::sender, trace::Reason::sender_copies};
-      return choose_hybrid(situation_of(receive), least_shared_bytes(receive),
-                           [&] { return transport->is_attentive(receive.peer); });
+      return choose_automatically(receive);
   }
-}
-
-/// Where the peer's processor shares no cache with this one, what is read of its memory is slow to write again there: 64 KB in
-/// 29 µs in place of 2. To wake its helper thread for the copy takes 10.
-bool Engine::State::leaves_lines_to_sender(const Request& receive) {
-  if (calibration.far_ns == 0 || receive.written_anew == WrittenAnew::no || receive.limit < least_left_to_sender) return false;
-  PeerDistance& distance = costs_of(receive.peer).distance;
-  if (distance.is_due()) distance.note(ns_of_a_line(receive), calibration.far_ns);
-  // Of several that come at once two halves hide more: 1 MB passed on in four pieces 61 µs, and 65 where the sender copies.
-  const bool near_too =
-      receive.written_anew == WrittenAnew::just_now || (receive.written_anew == WrittenAnew::lately && !is_one_of_several());
-  const bool is_for_sender = near_too ? distance.is_far() : distance.shares_no_cache();
-  return is_for_sender && (receive.limit >= least_left_to_busy_sender || is_in_a_call_soon(receive));
-}
-
-/// The sender. After MPI_Isend it most often is, as where two processes exchange what each needs, and whom a call waits for can
-/// wait for it. Two pieces of 32 KB reduced by two ranks: 12.2 µs where they are read at once, and 11.3; far 20 and 16.
-bool Engine::State::is_in_a_call_soon(const Request& receive) {
-  if (transport->is_attentive(receive.peer)) return true;
-  Patience& patience = costs_of(receive.peer).patience;
-  if (!receive.call_waits || !patience.is_worth_it()) return false;
-  const bool came = transport->is_attentive_soon(receive.peer);
-  patience.note(came);
-  return came;
-}
-
-/// Of the last lines of the message, which the sender has written last.
-std::uint32_t Engine::State::ns_of_a_line(const Request& receive) const {
-  return ns_of_lines([&](std::size_t before_end) {
-    std::uint64_t word = 0;
-    transport->read_block(receive.peer, receive.remote_address + receive.stop - before_end,
-                          std::as_writable_bytes(std::span(&word, 1)), TargetLines::unknown, SourceLines::kept);
-    return word;
-  });
 }
 
 /// Of many messages most are in memory again before they are read.
@@ -87,8 +49,20 @@ bool Engine::State::may_stay_in_outer_cache(const Request& receive) const {
   return !awaits_many && inside != 0 && !receive.released && receive.lines != TargetLines::own;
 }
 
+CopyChoice Engine::State::choose_automatically(const Request& receive) {
+  const CopySituation now = situation_of(receive);
+  const MessageLines::Moment moment{
+      .one_of_several = is_one_of_several(), .is_exchange = now.is_exchange, .waits = is_waited_for(receive)};
+  if (message_lines.are_left_to_sender(receive, moment)) return {Copier::sender, trace::Reason::sender_copies};
+  return choose_hybrid(now, least_shared_bytes(receive), [&] { return transport->is_attentive(receive.peer); });
+}
+
 Copier Engine::State::choose_by_load(const Request& receive) const {
   return copier_by_load(transport->copy_load(receive.peer), transport->copy_load(self), receive.stop - receive.offset);
+}
+
+bool Engine::State::is_waited_for(const Request& receive) const {
+  return !receive.released && (receive.call_waits || waiting != 0);
 }
 
 /// The message that is matched now: other long receives are open, whose messages come at the same time, as far as can be known.

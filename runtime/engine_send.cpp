@@ -193,6 +193,7 @@ void Engine::State::send_in_turn(Request* send) {
     } else if (offers_block(*send)) {
       send->offered = true;
       header.flags |= flag_block;
+      if (message_lines.are_overwritten(*send)) header.flags |= flag_overwritten;
       address = send->data;
       offer_to_adapter(*send, header, rts);
     } else if (!send->has_gaps() && (send->peer == self || !kernel_waits_for_pages())) {

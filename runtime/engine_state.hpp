@@ -16,7 +16,6 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/announcement_budget.hpp"
 #include "runtime/buffer_history.hpp"
-#include "runtime/buffer_lines.hpp"
 #include "runtime/calibration.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_lock.hpp"
@@ -25,17 +24,14 @@
 #include "runtime/hybrid_choice.hpp"
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
+#include "runtime/message_lines.hpp"
 #include "runtime/page_guard.hpp"
-#include "runtime/patience.hpp"
-#include "runtime/peer_distance.hpp"
 #include "runtime/receiver_initiated.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
-#include "runtime/source_history.hpp"
 #include "runtime/statistics.hpp"
-#include "runtime/store_rates.hpp"
 #include "runtime/trace_kinds.hpp"
 
 namespace sluice {
@@ -134,15 +130,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// [lock not held] `lines`: of the target.
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
-  /// To ask the sender for its copy costs two messages.
-  static constexpr std::size_t least_left_to_sender = std::size_t{32} << 10;
-  [[nodiscard]] bool leaves_lines_to_sender(const Request& receive);
-  [[nodiscard]] bool is_in_a_call_soon(const Request& receive);
-  [[nodiscard]] std::uint32_t ns_of_a_line(const Request& receive) const;
-  [[nodiscard]] bool spares_lines_of(const Request& receive) const;
-  [[nodiscard]] WrittenAnew written_anew(const Request& receive) const;
-  [[nodiscard]] SourceLines lines_of_source(const Request& receive) const;
-  void note_source(const Request& receive);
   [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
   [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied);
@@ -239,9 +226,12 @@ struct Engine::State final : MessageSink, FaultWaiter {
   } untold_match;
   [[nodiscard]] Rendezvous wanted_inside_a_node(const Request& receive) const;
   [[nodiscard]] CopyChoice choose_copier(const Request& receive);
+  [[nodiscard]] CopyChoice choose_automatically(const Request& receive);
   /// Whether the message can be read from a cache that both processors may share: soon, and not from its receiver's own.
   [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const;
   [[nodiscard]] bool is_one_of_several() const;
+  /// By a call that goes on until it is there.
+  [[nodiscard]] bool is_waited_for(const Request& receive) const;
   [[nodiscard]] std::size_t least_shared_bytes(const Request& receive) const;
   [[nodiscard]] CopySituation situation_of(const Request& receive) const;
   [[nodiscard]] Copier choose_by_load(const Request& receive) const;
@@ -357,16 +347,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// One piece of a copy inside the node: about 10 µs, so that control messages are answered in between and pages open soon.
   std::size_t chunk_bytes;
   Calibration calibration;
-  ProcessorCaches caches;
-  BufferLines buffer_lines{caches};
-  SourceHistory sources{caches.own_bytes};
-  struct PeerCosts {
-    StoreRates writing;
-    StoreRates reading;
-    PeerDistance distance;
-    Patience patience;
-  };
-  PeerCosts& costs_of(Peer peer) { return peer_costs[static_cast<std::size_t>(peer)]; }
   std::size_t processes_on_node;
   bool oversubscribed;   // more processes on this node than processors
   bool crowded;          // ... and many of them on each
@@ -376,7 +356,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t eager_limit;                  // smallest of those by peer
   std::vector<std::size_t> eager_limits;    // by peer
   std::vector<AnnouncementBudget> budgets;  // by peer
-  std::vector<PeerCosts> peer_costs;        // by peer
+  MessageLines message_lines;
 
   std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
   std::deque<RdmaPiece> pieces;
@@ -436,6 +416,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t sleepers = 0;  // of those, asleep
+  std::size_t waiting = 0;   // ... in MPI_Wait and the like
   bool awaits_many = false;  // receives, the last call that waited for some
   Attention attention = Attention::none;
   bool host_call = false;   // the application may be blocked in a call of the host's

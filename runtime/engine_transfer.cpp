@@ -117,10 +117,7 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   using Way = Request::Way;
   if (receive->way == Way::undecided && begin_rdma(*receive)) return;
   end_expected_copies(*receive);
-  const bool from_block = (receive->rts_flags & flag_block) != 0 && !receive->has_gaps();
-  receive->lines = from_block ? buffer_lines.overwrite(receive->data, receive->limit) : TargetLines::unknown;
-  receive->written_anew = from_block ? written_anew(*receive) : WrittenAnew::no;
-  receive->source_lines = lines_of_source(*receive);
+  message_lines.on_match(*receive);
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
   const CopyChoice choice =
@@ -312,7 +309,7 @@ bool Engine::State::write_piece(Lock& lock, Request* send, std::size_t most) {
     pack_at(*send, send->offset, {bounce.get(), bytes});
     source = bounce.get();
   }
-  StoreTrial trial(send->lines, costs_of(send->peer).writing);
+  StoreTrial trial(send->lines, message_lines.of_writing(send->peer));
   lock.unlock();
   const bool written = transport->write(send->peer, send->remote_address + send->offset, {source, bytes}, trial.lines());
   trial.stop();
@@ -334,35 +331,6 @@ std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std
   return transport->read_block(receive.peer, source, target, lines, receive.source_lines) ? target.size() : 0;
 }
 
-/// Whether it matters if the sender writes them anew. Not where processes share processors: the writer may be on this one's, and
-/// what it takes to read a line says nothing then. 256 KB reduced by four ranks on two: 150 µs in place of 108.
-bool Engine::State::spares_lines_of(const Request& receive) const {
-  if (oversubscribed) return false;
-  return receive.limit >= calibration.copies.handing_back_bytes ||
-         (calibration.far_ns != 0 && receive.limit >= least_left_to_sender);
-}
-
-WrittenAnew Engine::State::written_anew(const Request& receive) const {
-  if (!spares_lines_of(receive)) return WrittenAnew::no;
-  return sources.written_anew(receive.peer, receive.remote_address, receive.limit);
-}
-
-/// Streaming stores (shared_copy.cpp) hand nothing back. (Of outer lines a chunk is streamed now and then, and the sender is told
-/// all the same that it was handed back: what it knows of its lines is no more than a guess at what copies cost.)
-SourceLines Engine::State::lines_of_source(const Request& receive) const {
-  const bool hands_back = receive.written_anew == WrittenAnew::just_now &&
-                          receive.limit >= calibration.copies.handing_back_bytes && receive.lines != TargetLines::shared;
-  return hands_back ? SourceLines::handed_back : SourceLines::kept;
-}
-
-/// When all of it is in place, and the application not at it yet.
-void Engine::State::note_source(const Request& receive) {
-  const bool from_block = (receive.rts_flags & flag_block) != 0 && !receive.has_gaps();
-  if (!from_block || receive.released || !spares_lines_of(receive)) return;
-  const std::byte* copy = unguarded_address(receive.data, receive.limit);
-  if (copy) sources.note_read(receive.peer, receive.remote_address, {copy, receive.limit});
-}
-
 std::uint8_t Engine::State::fin_flags(const Request& receive) {
   return receive.source_lines == SourceLines::handed_back ? flag_handed_back : 0;
 }
@@ -375,7 +343,7 @@ std::size_t Engine::State::read_piece(Lock& lock, Request& receive, std::size_t 
     bounce = std::make_unique_for_overwrite<std::byte[]>(bytes);
     target = bounce.get();
   }
-  StoreTrial trial(receive.lines, costs_of(receive.peer).reading);
+  StoreTrial trial(receive.lines, message_lines.of_reading(receive.peer));
   lock.unlock();
   const std::size_t arrived = fetch(receive, offset, {target, bytes}, trial.lines());
   trial.stop();
@@ -430,7 +398,7 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
   }
   ++statistics.read;
   if (receive->peer != self) ++statistics.copies;
-  note_source(*receive);
+  message_lines.on_read(*receive);
   answer(*receive, MessageKind::fin, {}, fin_flags(*receive));
   finish(receive, trace::with_last);
 }

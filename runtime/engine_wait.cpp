@@ -225,6 +225,7 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
   const auto open = [](const Request* request) { return request && !request->may_return(); };
   trace::Wait traced(requests);
   note_awaited(requests);
+  ++waiting;
   Waiter waiter(*this, Waiter::Who::application);
   std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
   std::size_t first_open = 0;
@@ -246,6 +247,7 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     set_aside(lock, requests.subspan(first_open), waiter.waited_ns());
     if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
   }
+  --waiting;
   statistics.waited_ns += waiter.waited_ns();
 }
 

@@ -25,8 +25,7 @@
 //     otherwise                    the sender, as MPI_Send that meets MPI_Irecv (table II)
 //     But a short message is always read by the receiver: an answer that asks the sender to copy costs that a turn
 //
-// Before all that, with a processor for every process: what the sender writes anew before each message is its own to copy where
-// no cache is shared with it (peer_distance.hpp).
+// Before all that: what the sender writes anew before each message may be its own to copy (message_lines.hpp).
 //
 // Pure; engine_copy_choice.cpp knows the message and asks.
 #pragma once

@@ -48,6 +48,8 @@ inline constexpr std::uint8_t flag_contiguous = 4;
 
 /// fin: of a `write` delivery. Its sender's chunks are in place; what the other side has to do is not said.
 inline constexpr std::uint8_t flag_of_chunks = 8;
+/// rts: since that range was sent last, a message has come into it.
+inline constexpr std::uint8_t flag_overwritten = 8;
 
 /// fin of a receiver: what it has read of the sender's memory is in no cache of its own any more (source_history.hpp).
 inline constexpr std::uint8_t flag_handed_back = 1;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/clock.hpp"
+#include "runtime/peer_distance.hpp"
 #include "shmem/attention.hpp"
 
 namespace sluice {
@@ -259,6 +260,14 @@ bool ShmemTransport::write(Peer peer, std::uint64_t file_offset, std::span<const
 bool ShmemTransport::read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
                                 SourceLines source) {
   return link(peer).memory.read(file_offset, target, lines, source);
+}
+
+std::uint32_t ShmemTransport::ns_of_a_line(Peer peer, std::uint64_t end) {
+  return ns_of_lines([&](std::size_t before_end) {
+    std::uint64_t word = 0;
+    read_block(peer, end - before_end, std::as_writable_bytes(std::span(&word, 1)), TargetLines::unknown, SourceLines::kept);
+    return word;
+  });
 }
 
 std::size_t ShmemTransport::read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) {

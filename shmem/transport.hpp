@@ -51,6 +51,7 @@ class ShmemTransport final : public Transport {
   bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override;
   bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
                   SourceLines source) override;
+  std::uint32_t ns_of_a_line(Peer peer, std::uint64_t end) override;
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
 
   std::uint32_t open_progress_slot() override;

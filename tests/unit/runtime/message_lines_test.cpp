@@ -1,0 +1,136 @@
+#include "runtime/message_lines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/unit/support/loopback_transport.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kb = 1024;
+constexpr std::size_t cache = 1024 * kb;
+constexpr Peer sender{0};
+constexpr Peer self{1};
+constexpr MessageLines::Moment alone{};
+constexpr MessageLines::Moment in_an_exchange{.is_exchange = true};
+
+/// A process that receives into one buffer what the other writes anew before each message.
+class MessageLinesTest : public testing::Test {
+ protected:
+  MessageLinesTest() {
+    calibration_.far_ns = any_distance_ns;
+    calibration_.copies.handing_back_bytes = 4 * kb;
+    have_far_lines(false);
+  }
+
+  MessageLines make(bool oversubscribed = false) {
+    return {{calibration_, {.own_bytes = cache, .largest_bytes = 4 * cache}, oversubscribed}, &network_.transport(self), 2};
+  }
+  void have_far_lines(bool far) { network_.have_lines_take(far ? 190 : 70); }
+
+  /// The next message, which has met its receive.
+  const Request& match(MessageLines& lines, std::size_t bytes, std::uint8_t flags = flag_block) {
+    source_.front() = static_cast<std::byte>(++written_);
+    receive_.kind = Request::Kind::receive;
+    receive_.peer = sender;
+    receive_.rts_flags = flags;
+    receive_.remote_address = reinterpret_cast<std::uintptr_t>(source_.data());
+    receive_.data = target_.data();
+    receive_.bytes = receive_.limit = receive_.stop = bytes;
+    lines.on_match(receive_);
+    return receive_;
+  }
+  void read(MessageLines& lines) {
+    std::copy_n(source_.data(), receive_.limit, target_.data());
+    lines.on_read(receive_);
+  }
+  /// Of the third message, as it is known of the first two that they were written anew.
+  bool left_to_sender(MessageLines& lines, std::size_t bytes, MessageLines::Moment moment = alone,
+                      std::uint8_t flags = flag_block) {
+    for (int i = 0; i < 2; ++i) {
+      match(lines, bytes, flags);
+      read(lines);
+    }
+    return lines.are_left_to_sender(match(lines, bytes, flags), moment);
+  }
+
+  Calibration calibration_;
+  LoopbackNetwork network_{2};
+  int written_ = 0;
+  std::vector<std::byte> source_ = std::vector<std::byte>(4 * cache);
+  std::vector<std::byte> target_ = std::vector<std::byte>(4 * cache);
+  Request receive_;
+};
+
+TEST_F(MessageLinesTest, near_are_left_to_a_sender_that_writes_them_anew_up_to_half_a_cache) {
+  for (const std::size_t bytes : {31 * kb, 32 * kb, cache / 2, cache / 2 + kb}) {
+    MessageLines lines = make();
+    EXPECT_EQ(left_to_sender(lines, bytes), bytes >= 32 * kb && bytes <= cache / 2) << bytes;
+  }
+}
+
+TEST_F(MessageLinesTest, far_are_left_to_it_at_any_length_that_is_worth_asking) {
+  have_far_lines(true);
+  for (const std::size_t bytes : {15 * kb, 16 * kb, 64 * kb, 4 * cache}) {
+    MessageLines lines = make();
+    EXPECT_EQ(left_to_sender(lines, bytes), bytes >= 16 * kb) << bytes;
+  }
+}
+
+TEST_F(MessageLinesTest, are_not_where_measurement_found_no_gain_or_the_message_comes_from_no_block) {
+  have_far_lines(true);
+  MessageLines lines = make();
+  EXPECT_FALSE(left_to_sender(lines, 64 * kb, alone, 0));
+  calibration_.far_ns = 0;
+  EXPECT_FALSE(left_to_sender(lines, 64 * kb));
+}
+
+TEST_F(MessageLinesTest, of_a_buffer_that_a_message_has_overwritten_are_shared_if_it_is_long) {
+  have_far_lines(true);
+  for (const std::size_t bytes : {cache / 2, cache / 2 + kb}) {
+    MessageLines lines = make();
+    EXPECT_EQ(left_to_sender(lines, bytes, alone, flag_block | flag_overwritten), bytes <= cache / 2) << bytes;
+  }
+}
+
+TEST_F(MessageLinesTest, of_long_messages_are_left_to_senders_far_away_where_processes_share_processors) {
+  for (const bool far : {false, true}) {
+    have_far_lines(far);
+    for (const std::size_t bytes : {255 * kb, 256 * kb}) {
+      MessageLines lines = make(true);
+      EXPECT_EQ(left_to_sender(lines, bytes), far && bytes >= 256 * kb) << bytes << ' ' << far;
+      EXPECT_FALSE(left_to_sender(lines, bytes, in_an_exchange)) << "each has its own copies to make";
+      EXPECT_FALSE(left_to_sender(lines, bytes, alone, flag_block | flag_overwritten)) << "its sender did not write it";
+    }
+  }
+}
+
+TEST_F(MessageLinesTest, are_handed_back_where_no_other_process_uses_the_processor) {
+  for (const bool oversubscribed : {false, true}) {
+    MessageLines lines = make(oversubscribed);
+    (void)left_to_sender(lines, 256 * kb);
+    EXPECT_EQ(receive_.source_lines, oversubscribed ? SourceLines::kept : SourceLines::handed_back);
+  }
+}
+
+TEST_F(MessageLinesTest, are_overwritten_from_a_message_that_comes_into_them_to_their_being_read) {
+  MessageLines lines = make();
+  Request send;
+  send.kind = Request::Kind::send;
+  send.data = target_.data();
+  send.bytes = 64 * kb;
+  EXPECT_FALSE(lines.are_overwritten(send));
+  match(lines, 64 * kb);
+  EXPECT_TRUE(lines.are_overwritten(send));
+  for (const bool handed_back : {false, true}) {
+    match(lines, 64 * kb);
+    lines.on_read_by_peer(send, handed_back);
+    EXPECT_FALSE(lines.are_overwritten(send)) << handed_back;
+  }
+}
+
+}  // namespace
+}  // namespace sluice
