@@ -193,6 +193,7 @@ void Engine::State::send_in_turn(Request* send) {
     } else if (offers_block(*send)) {
       send->offered = true;
       header.flags |= flag_block;
+      transport->mark_lines();
       if (message_lines.are_overwritten(*send)) header.flags |= flag_overwritten;
       address = send->data;
       offer_to_adapter(*send, header, rts);

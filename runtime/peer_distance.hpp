@@ -28,23 +28,23 @@ namespace sluice {
 
 /// Round trips of a line between processors that share a cache take 70 to 170 ns, and 500 to 630 between others.
 inline constexpr std::uint32_t most_near_ns = 300;
-/// To read one, with the clock, takes 60 to 90, and 130 and more.
+/// To read one, with the clock, takes 40, and 130 to 170.
 inline constexpr std::uint32_t most_near_line_ns = 110;
 
-/// A line takes more than three times as long where no cache is shared (Zen 5, ns: 20 to 50, and 140); in between. Where it is
-/// found by its address in a peer's memory, that takes so much besides (90 and 185 together).
+/// A line takes more than three times as long where no cache is shared (Zen 5, ns: 20 to 50, and 140); in between. A look at one
+/// between two messages takes a little longer.
 inline constexpr double beyond_near = 1.8;
-inline constexpr double finding_ns = 45;
+inline constexpr double looking_ns = 20;
 /// What every line takes longer than.
 inline constexpr std::uint32_t any_distance_ns = 1;
 
 /// From what a line takes on it is better that the sender copies, as found between two processors: what a line (ns) takes there,
 /// what it takes there and back, and whether it was better there. Where it is between two that share a cache it is everywhere: by
-/// what a line takes these cannot be told from each other (50 to 100 ns by the clock of some messages and others).
+/// what a line takes these cannot be told from each other (20 to 50 ns).
 [[nodiscard]] inline std::uint32_t least_left_to_sender_ns(double line_ns, double round_trip_ns, bool sender_was_better) {
-  if (!sender_was_better) return static_cast<std::uint32_t>(finding_ns + line_ns * beyond_near);
+  if (!sender_was_better) return static_cast<std::uint32_t>(looking_ns + line_ns * beyond_near);
   if (round_trip_ns <= most_near_ns) return any_distance_ns;
-  return static_cast<std::uint32_t>(finding_ns + line_ns / beyond_near);
+  return static_cast<std::uint32_t>(looking_ns + line_ns / beyond_near);
 }
 
 /// [one thread at a time]
@@ -70,21 +70,19 @@ class PeerDistance {
   std::uint32_t until_look_ = 1;
 };
 
-/// What it takes to read a line, in ns: the median of some, as others may be disturbed. `read`: a word so many bytes before the
-/// end of memory that the other processor has just written, 3 KB or more. In an order that no processor foresees.
-template <typename Read>
-[[nodiscard]] std::uint32_t ns_of_lines(const Read& read) {
-  constexpr std::size_t bytes_of_line = 64;
-  constexpr std::array<std::size_t, 7> places{2, 31, 11, 23, 5, 17, 41};
-  std::array<std::uint32_t, places.size()> took{};
-  for (std::size_t i = 0; i < places.size(); ++i) {
+/// What it takes to read a line, in ns: the median of some, as others may be disturbed. `read`: a word of a line that the other
+/// processor has just written, by its place; `order`: of the places, one that no processor foresees.
+template <std::size_t lines, typename Read>
+[[nodiscard]] std::uint32_t ns_of_lines(const std::array<std::size_t, lines>& order, const Read& read) {
+  std::array<std::uint32_t, lines> took{};
+  for (std::size_t i = 0; i < lines; ++i) {
     const std::uint64_t started = now_ns();
-    const std::uint64_t word = read(places[i] * bytes_of_line);
+    const std::uint64_t word = read(order[i]);
     asm volatile("" : : "r"(word) : "memory");
     took[i] = static_cast<std::uint32_t>(now_ns() - started);
   }
   std::sort(took.begin(), took.end());
-  return took[took.size() / 2];
+  return took[lines / 2];
 }
 
 }  // namespace sluice

@@ -157,9 +157,11 @@ class Transport {
   /// [any thread] Copies from the peer's memory file; false as for `write`; `lines` likewise.
   virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
                           SourceLines source) = 0;
-  /// What it takes to read a line that the peer has written last, of those before `end` in its memory file, 3 KB or more, in ns
+  /// What it takes to read a line that the peer wrote when it announced its last large message to anybody, in ns
   /// (peer_distance.hpp). Where blocks can be read.
-  [[nodiscard]] virtual std::uint32_t ns_of_a_line(Peer /*peer*/, std::uint64_t /*end*/) { return 0; }
+  [[nodiscard]] virtual std::uint32_t ns_of_a_line(Peer /*peer*/) const { return 0; }
+  /// Writes such lines.
+  virtual void mark_lines() {}
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;
 

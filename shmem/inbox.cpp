@@ -34,13 +34,14 @@ InboxLayout::InboxLayout(std::size_t processes) {
   slots_at_ = round_to_pages(3 * cache_line + contact_words_ * sizeof(std::uint64_t));
   loads_at_ = slots_at_ + slots * cache_line;
   const std::size_t load_lines = (count * sizeof(std::uint64_t) + cache_line - 1) / cache_line;
-  controls_at_ = loads_at_ + (1 + load_lines) * cache_line;
+  marks_at_ = loads_at_ + (1 + load_lines) * cache_line;
+  controls_at_ = marks_at_ + marks * mark_stride;
   buffers_at_ = round_to_pages(controls_at_ + count * sizeof(RingControl));
   bytes_ = buffers_at_ + count * ring_capacity_;
 }
 
 std::uint64_t layout_fingerprint() {
-  constexpr std::uint64_t version = 6;
+  constexpr std::uint64_t version = 7;
   constexpr std::uint64_t sizes = sizeof(MessageHeader) << 48 | sizeof(ClearToSend) << 40 | sizeof(ReadyToSend) << 32 |
                                   sizeof(RingControl) << 20 | InboxLayout::slots << 8;
   return sizes | version;

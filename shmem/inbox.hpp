@@ -7,6 +7,7 @@
 //   contacts     one bit per sender, set with its first message, so that the owner polls only rings that were ever used
 //   slots        progress word and chunk claims, one line each; the owner gives them out, a sender writes them
 //   copied       how many bytes the owner has copied; beside it, the work of its adapter: transfers of large messages under way
+//   marks        lines that the owner writes with each announcement of a large message, so that peers can see how far it is
 //   loads        one word per process: how many bytes of copies that process expects of the owner
 //   controls     RingControl per sender
 //   buffers      ring buffer per sender; pages come into being when used
@@ -38,6 +39,7 @@ class InboxLayout {
  public:
   static constexpr std::uint32_t slots = 1024;
   static constexpr std::size_t most_processes = 4096;
+  static constexpr std::size_t marks = 3;
 
   explicit InboxLayout(std::size_t processes);
 
@@ -47,10 +49,12 @@ class InboxLayout {
 
  private:
   friend class Inbox;
+  static constexpr std::size_t mark_stride = 4 * cache_line;
   std::size_t ring_capacity_;
   std::size_t contact_words_;
   std::size_t slots_at_;
   std::size_t loads_at_;
+  std::size_t marks_at_;
   std::size_t controls_at_;
   std::size_t buffers_at_;
   std::size_t bytes_;
@@ -87,6 +91,10 @@ class Inbox {
   /// By who expects the copies. Together in few lines, as they are read together.
   [[nodiscard]] std::atomic<std::uint64_t>& load(std::size_t expecting) const {
     return at<std::atomic<std::uint64_t>>(layout_.loads_at_ + cache_line)[expecting];
+  }
+  /// Apart from each other, so that none is fetched with another.
+  [[nodiscard]] std::atomic<std::uint64_t>& mark(std::size_t place) const {
+    return *at<std::atomic<std::uint64_t>>(layout_.marks_at_ + place * InboxLayout::mark_stride);
   }
   [[nodiscard]] RingControl* ring_control(std::size_t sender) const { return at<RingControl>(layout_.controls_at_) + sender; }
   [[nodiscard]] std::byte* ring_buffer(std::size_t sender) const {

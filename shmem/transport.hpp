@@ -51,7 +51,8 @@ class ShmemTransport final : public Transport {
   bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override;
   bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
                   SourceLines source) override;
-  std::uint32_t ns_of_a_line(Peer peer, std::uint64_t end) override;
+  [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) const override;
+  void mark_lines() override;
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
 
   std::uint32_t open_progress_slot() override;
@@ -127,6 +128,7 @@ class ShmemTransport final : public Transport {
   std::vector<Link*> deferred_;               // peers whose helper threads may have to be woken
   std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;
+  std::uint64_t marks_ = 0;
   std::uint64_t copied_ = 0;
   std::uint64_t adapter_work_ = 0;
   std::atomic<int> sleepers_{0};       // threads inside `sleep`

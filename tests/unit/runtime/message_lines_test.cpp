@@ -80,6 +80,16 @@ TEST_F(MessageLinesTest, far_are_left_to_it_at_any_length_that_is_worth_asking) 
   }
 }
 
+TEST_F(MessageLinesTest, far_are_not_left_to_it_if_they_come_in_windows_that_leave_its_cache) {
+  have_far_lines(true);
+  for (const bool is_exchange : {false, true}) {
+    const MessageLines::Moment in_a_window{.one_of_several = true, .is_exchange = is_exchange};
+    MessageLines lines = make();
+    EXPECT_EQ(left_to_sender(lines, 2 * cache, in_a_window), is_exchange);
+    EXPECT_TRUE(left_to_sender(lines, 64 * kb, in_a_window)) << "it is still there";
+  }
+}
+
 TEST_F(MessageLinesTest, are_not_where_measurement_found_no_gain_or_the_message_comes_from_no_block) {
   have_far_lines(true);
   MessageLines lines = make();

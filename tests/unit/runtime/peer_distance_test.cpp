@@ -62,11 +62,11 @@ TEST(LeastLeftToSender, lies_between_the_two_kinds_of_pairs) {
   constexpr double near_line = 30;
   constexpr double far_line = 140;
   const std::uint32_t found_near = least_left_to_sender_ns(near_line, 110, false);
-  EXPECT_GT(found_near, finding_ns + near_line);
-  EXPECT_LT(found_near, finding_ns + far_line);
+  EXPECT_GT(found_near, looking_ns + near_line);
+  EXPECT_LT(found_near, looking_ns + far_line);
   const std::uint32_t found_far = least_left_to_sender_ns(far_line, 500, true);
-  EXPECT_GT(found_far, finding_ns + near_line);
-  EXPECT_LT(found_far, finding_ns + far_line);
+  EXPECT_GT(found_far, looking_ns + near_line);
+  EXPECT_LT(found_far, looking_ns + far_line);
 }
 
 TEST(LeastLeftToSender, is_any_where_it_is_better_between_two_that_share_a_cache) {
