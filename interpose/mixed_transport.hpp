@@ -67,7 +67,7 @@ class MixedTransport final : public Transport {
   void note_adapter_work(int transfers) override { near_.note_adapter_work(transfers); }
   [[nodiscard]] bool is_attentive(Peer peer) const override { return is_near(peer) && near_.is_attentive(peer); }
   [[nodiscard]] bool is_attentive_soon(Peer peer) const override { return is_near(peer) && near_.is_attentive_soon(peer); }
-  [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) const override { return near_.ns_of_a_line(peer); }
+  [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) override { return near_.ns_of_a_line(peer); }
   void mark_lines() override { near_.mark_lines(); }
   [[nodiscard]] bool is_asleep(Peer peer) const override { return is_near(peer) && near_.is_asleep(peer); }
 

@@ -5,6 +5,10 @@
 namespace sluice {
 
 void PeerDistance::note(std::uint32_t ns, std::uint32_t far_ns) {
+  if (ns == 0) {
+    until_look_ = 1;
+    return;
+  }
   const bool was_far = is_far_;
   ns_ = ns;
   is_far_ = ns > far_ns;

@@ -56,7 +56,7 @@ class PeerDistance {
 
   /// Of the next message: whether the distance is to be looked at. Counts.
   [[nodiscard]] bool is_due() { return --until_look_ == 0; }
-  /// What it was, in ns for a line.
+  /// What it was, in ns for a line. 0: nothing was to be seen, and the next message is to be looked at.
   void note(std::uint32_t ns, std::uint32_t far_ns);
   /// By what was measured in this job's calibration.
   [[nodiscard]] bool is_far() const { return is_far_; }

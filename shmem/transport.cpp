@@ -263,9 +263,15 @@ bool ShmemTransport::read_block(Peer peer, std::uint64_t file_offset, std::span<
   return link(peer).memory.read(file_offset, target, lines, source);
 }
 
-std::uint32_t ShmemTransport::ns_of_a_line(Peer peer) const {
+std::uint32_t ShmemTransport::ns_of_a_line(Peer peer) {
   constexpr std::array<std::size_t, InboxLayout::marks> order{1, 2, 0};
-  return ns_of_lines(order, [&](std::size_t place) { return inbox_of(peer).mark(place).load(std::memory_order_relaxed); });
+  Link& from = link(peer);
+  std::uint64_t seen = 0;
+  const std::uint32_t ns = ns_of_lines(order, [&](std::size_t place) {
+    seen = from.inbox.mark(place).load(std::memory_order_relaxed);
+    return seen;
+  });
+  return std::exchange(from.seen_mark, seen) == seen ? 0 : std::max(ns, std::uint32_t{1});
 }
 
 void ShmemTransport::mark_lines() {

@@ -51,7 +51,7 @@ class ShmemTransport final : public Transport {
   bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override;
   bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
                   SourceLines source) override;
-  [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) const override;
+  [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) override;
   void mark_lines() override;
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
 
@@ -91,6 +91,7 @@ class ShmemTransport final : public Transport {
     Descriptor socket;
     Descriptor helper_bell;
     bool waits_for_room = false;  // a reserve failed; the peer has been told
+    std::uint64_t seen_mark = 0;  // of the peer's, at the last look
     News untold = News::none;     // what the peer may have to be woken for; unless none, it is in `deferred_`
     PeerMemory memory;
     CrossMemory cross;

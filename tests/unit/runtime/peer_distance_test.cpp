@@ -58,6 +58,17 @@ TEST(PeerDistance, is_found_out_again_when_processors_are_moved) {
   EXPECT_EQ(looks(distance, near, PeerDistance::least_between_looks), 1) << "soon again";
 }
 
+TEST(PeerDistance, is_looked_at_again_where_nothing_was_to_be_seen) {
+  PeerDistance distance;
+  distance.note(far, far_ns);
+  EXPECT_EQ(looks(distance, 0, 5), 0);
+  while (!distance.is_due()) {
+  }
+  distance.note(0, far_ns);
+  EXPECT_TRUE(distance.is_far()) << "as before";
+  EXPECT_EQ(looks(distance, 0, 5), 5);
+}
+
 TEST(LeastLeftToSender, lies_between_the_two_kinds_of_pairs) {
   constexpr double near_line = 30;
   constexpr double far_line = 140;

@@ -164,6 +164,17 @@ TEST(ShmemTransport, a_peer_is_attentive_unless_only_its_helper_thread_could_be_
   EXPECT_TRUE(node[0].is_asleep(Peer{1}));
 }
 
+TEST(ShmemTransport, a_peers_lines_are_looked_at_once_for_each_time_that_they_were_written) {
+  ShmemNode node(2);
+  EXPECT_EQ(node[0].ns_of_a_line(Peer{1}), 0U);
+  for (int i = 0; i < 2; ++i) {
+    node[1].mark_lines();
+    node[0].mark_lines();
+    EXPECT_GT(node[0].ns_of_a_line(Peer{1}), 0U);
+    EXPECT_EQ(node[0].ns_of_a_line(Peer{1}), 0U);
+  }
+}
+
 TEST(ShmemTransport, SaysWhenThereAreNoMoreSlots) {
   ShmemNode node(1);
   for (std::uint32_t i = 0; i < InboxLayout::slots; i++) ASSERT_NE(node[0].open_progress_slot(), Transport::no_slot);

@@ -175,7 +175,7 @@ class LoopbackTransport final : public Transport {
     return can_read_blocks(peer) && read(peer, address, target) == target.size();
   }
 
-  [[nodiscard]] std::uint32_t ns_of_a_line(Peer /*peer*/) const override { return shared_.line_takes_ns; }
+  [[nodiscard]] std::uint32_t ns_of_a_line(Peer /*peer*/) override { return shared_.line_takes_ns; }
 
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {
     if (!can_read(peer) || shared_.vanished == peer) return 0;
