@@ -158,8 +158,8 @@ class Transport {
   virtual bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
                           SourceLines source) = 0;
   /// What it takes to read a line that the peer wrote when it announced its last large message to anybody, in ns
-  /// (peer_distance.hpp). 0: it has written none since the last look, so that they are in this processor's cache. Where blocks can
-  /// be read.
+  /// (peer_distance.hpp). 0: it has written none since the last look, so that they are in this processor's cache. Where blocks
+  /// can be read.
   [[nodiscard]] virtual std::uint32_t ns_of_a_line(Peer /*peer*/) { return 0; }
   /// Writes such lines.
   virtual void mark_lines() {}
