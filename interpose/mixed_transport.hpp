@@ -69,6 +69,9 @@ class MixedTransport final : public Transport {
   [[nodiscard]] bool is_attentive_soon(Peer peer) const override { return is_near(peer) && near_.is_attentive_soon(peer); }
   [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) override { return near_.ns_of_a_line(peer); }
   void mark_lines() override { near_.mark_lines(); }
+  [[nodiscard]] std::uint32_t ns_of_a_line_before(Peer peer, std::uint64_t end) override {
+    return near_.ns_of_a_line_before(peer, end);
+  }
   [[nodiscard]] bool is_asleep(Peer peer) const override { return is_near(peer) && near_.is_asleep(peer); }
 
   [[nodiscard]] Rdma* rdma(Peer peer) override { return is_near(peer) ? near_.rdma(peer) : far_.rdma(peer); }

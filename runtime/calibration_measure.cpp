@@ -49,7 +49,6 @@ constexpr std::size_t chunk_step = std::size_t{32} << 10;
 /// What the receiver reads is soon used by its processor: shorter pieces than this are to stay in its cache.
 constexpr std::size_t least_streaming_read_bytes = std::size_t{64} << 10;
 /// What must be taken out of the peer's cache costs the same for each line, and so does what must be written back.
-constexpr std::array<std::size_t, 7> lines_before_end{2, 31, 11, 23, 5, 17, 41};
 constexpr std::size_t least_streaming_shared_bytes = std::size_t{4} << 10;
 constexpr std::size_t least_handing_back_bytes = std::size_t{4} << 10;
 /// Gathered from seven on two processors, µs for all where the receiver reads, where the senders copy, and where both do: 192 KB

@@ -70,6 +70,9 @@ class PeerDistance {
   std::uint32_t until_look_ = 1;
 };
 
+/// Some of the last lines of what was written, in an order that no processor foresees.
+inline constexpr std::array<std::size_t, 7> lines_before_end{2, 31, 11, 23, 5, 17, 41};
+
 /// What it takes to read a line, in ns: the median of some, as others may be disturbed. `read`: a word of a line that the other
 /// processor has just written, by its place; `order`: of the places, one that no processor foresees.
 template <std::size_t lines, typename Read>

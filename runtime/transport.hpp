@@ -163,6 +163,8 @@ class Transport {
   [[nodiscard]] virtual std::uint32_t ns_of_a_line(Peer /*peer*/) { return 0; }
   /// Writes such lines.
   virtual void mark_lines() {}
+  /// The same of the message's own lines before `end` in the peer's memory file, 3 KB or more.
+  [[nodiscard]] virtual std::uint32_t ns_of_a_line_before(Peer /*peer*/, std::uint64_t /*end*/) { return 0; }
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) = 0;
 

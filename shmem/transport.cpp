@@ -279,6 +279,15 @@ void ShmemTransport::mark_lines() {
   for (std::size_t place = 0; place < InboxLayout::marks; ++place) inbox_.mark(place).store(marks_, std::memory_order_relaxed);
 }
 
+std::uint32_t ShmemTransport::ns_of_a_line_before(Peer peer, std::uint64_t end) {
+  return ns_of_lines(lines_before_end, [&](std::size_t line) {
+    std::uint64_t word = 0;
+    read_block(peer, end - line * cache_line, std::as_writable_bytes(std::span(&word, 1)), TargetLines::unknown,
+               SourceLines::kept);
+    return word;
+  });
+}
+
 std::size_t ShmemTransport::read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) {
   return link(peer).cross.read(peer_address, target);
 }

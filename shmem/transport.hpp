@@ -53,6 +53,7 @@ class ShmemTransport final : public Transport {
                   SourceLines source) override;
   [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) override;
   void mark_lines() override;
+  [[nodiscard]] std::uint32_t ns_of_a_line_before(Peer peer, std::uint64_t end) override;
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
 
   std::uint32_t open_progress_slot() override;

@@ -176,6 +176,7 @@ class LoopbackTransport final : public Transport {
   }
 
   [[nodiscard]] std::uint32_t ns_of_a_line(Peer /*peer*/) override { return shared_.line_takes_ns; }
+  [[nodiscard]] std::uint32_t ns_of_a_line_before(Peer /*peer*/, std::uint64_t /*end*/) override { return shared_.line_takes_ns; }
 
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {
     if (!can_read(peer) || shared_.vanished == peer) return 0;
