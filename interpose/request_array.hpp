@@ -23,7 +23,7 @@ class SmallArray {
   explicit SmallArray(std::size_t size) : size_(size) {
     if (size > in_place) heap_ = std::make_unique_for_overwrite<T[]>(size);
   }
-  [[nodiscard]] T* data() { return heap_ ? heap_.get() : reinterpret_cast<T*>(local_.data()); }
+  [[nodiscard]] T* data() { return heap_ ? heap_.get() : local_.data(); }
   T& operator[](std::size_t i) { return data()[i]; }
   [[nodiscard]] std::span<T> first(std::size_t count) { return {data(), count}; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -33,7 +33,9 @@ class SmallArray {
   std::size_t size_;
   std::unique_ptr<T[]> heap_;
   static_assert(std::is_trivially_copyable_v<T>);
-  alignas(T) std::array<std::byte, in_place * sizeof(T)> local_;
+  union {
+    std::array<T, in_place> local_;  // in a union, so that no constructor runs
+  };
 };
 
 class RequestArray {

@@ -24,8 +24,8 @@ std::uint32_t FrequentSends::uses_needed(std::size_t bytes) const {
   if (share_ == 0) return least_uses;
   const double saved = terms_.copy_per_byte * static_cast<double>(bytes) - terms_.use;
   if (saved <= 0) return not_ever;
-  const auto pages = static_cast<double>((bytes + page_bytes - 1) / page_bytes);
-  const double needed = std::ceil(terms_.register_per_page * pages / saved * share_ / 100);
+  const std::size_t pages = (bytes + page_bytes - 1) / page_bytes;
+  const double needed = std::ceil(terms_.register_per_page * static_cast<double>(pages) / saved * share_ / 100);
   return needed < most_uses ? std::max(least_uses, static_cast<std::uint32_t>(needed)) : not_ever;
 }
 

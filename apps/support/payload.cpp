@@ -41,8 +41,8 @@ bool Payload::is_in(std::span<const std::byte> buffer) const {
 }
 
 void look_at(std::span<const std::byte> buffer, Look look) {
-  const std::size_t step = look == Look::all ? bytes_of_line : bytes_of_page;
-  for (std::size_t place = 0; place < buffer.size(); place += step) {
+  const std::size_t stride = look == Look::all ? bytes_of_line : bytes_of_page;
+  for (std::size_t place = 0; place < buffer.size(); place += stride) {
     [[maybe_unused]] const auto byte = *static_cast<const volatile std::byte*>(&buffer[place]);
   }
   if (!buffer.empty()) [[maybe_unused]]

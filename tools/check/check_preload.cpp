@@ -32,7 +32,7 @@ fs::path file_of(const std::string& entry) {
   if (!handle) return {};
   link_map* map = nullptr;
   const bool known = ::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map;
-  const fs::path file = known ? map->l_name : "";
+  fs::path file = known ? map->l_name : "";
   ::dlclose(handle);
   return file;
 }
@@ -106,7 +106,7 @@ fs::path find_program(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::istringstream directories(path ? path : "");
   for (std::string directory; std::getline(directories, directory, ':');) {
-    const fs::path candidate = fs::path(directory) / name;
+    fs::path candidate = fs::path(directory) / name;
     if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
   }
   return {};
