@@ -199,8 +199,14 @@ Ineligible AliasArena::State::back_out(PageRange pages, Ineligible reason, bool 
 /// The first page of a migrated range becomes a mapping of its own, by an advice that means nothing for memory files. mremap
 /// cannot grow a range of two mappings, so realloc of a buffer that is a block copies it instead. Without that the grown
 /// mapping would show the next pages of the file, which belong to whatever block lies behind the buffer.
+///
+/// Each seam is one mapping more for `is_live` to ask for. One in each allocation is enough: a range that goes on where a block
+/// of the same one ends has none. 256 messages of 64 KB out of one allocation, µs for each: 3.6 with a seam in all, and 3.0.
 bool AliasArena::State::set_seam(PageRange pages) {
   if (is_program_data(pages.bytes())) return false;
+  const PageRange before{pages.begin - 1, pages.begin};
+  const bool goes_on = books.blocks().contains(before) && !books.first_in_place(before.bytes()).empty();
+  if (goes_on && !may_begin_allocation({file.alias(pages.bytes().begin), page_bytes})) return false;
   madvise(as_pointer(pages.bytes().begin), page_bytes, MADV_RANDOM);
   return true;
 }

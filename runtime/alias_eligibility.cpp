@@ -114,6 +114,19 @@ HeldMemory held_memory() {
   return {.locked = value_of("VmLck:") != 0, .pinned_kb = value_of("VmPin:")};
 }
 
+bool may_begin_allocation(std::span<const std::byte> page) {
+  constexpr std::size_t alignment = 16;
+  constexpr std::size_t flags = 7;
+  constexpr std::size_t is_mapped = 2;
+  for (std::size_t place = 0; place + alignment <= page.size(); place += alignment) {
+    std::array<std::size_t, 2> header{};
+    std::memcpy(header.data(), &page[place], sizeof header);
+    const auto [from_beginning, size] = header;
+    if (from_beginning == place && (size & is_mapped) != 0 && (place + (size & ~flags)) % page_bytes == 0) return true;
+  }
+  return false;
+}
+
 bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages) {
   ProcessMapping mapping;
   for (ProcessMaps::Walk walk(maps, 0); walk.next(mapping);) {

@@ -9,6 +9,8 @@
 // Threading: as AliasArena, never in the fault handler.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "runtime/alias_arena.hpp"
@@ -34,6 +36,10 @@ struct HeldMemory {
   std::uint64_t pinned_kb = ~0ULL;  // VmPin: a device or io_uring goes on reading and writing the pages that were there
 };
 HeldMemory held_memory();
+
+/// glibc's malloc may have made a mapping for one allocation that begins with this page: the page holds what its header looks
+/// like (malloc.c, `mmapped chunks`: how far the header is from the mapping's beginning, then size and flags).
+bool may_begin_allocation(std::span<const std::byte> page);
 
 /// A mapping elsewhere shows these pages of the file: mremap carried a block away.
 bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages);

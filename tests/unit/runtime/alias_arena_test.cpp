@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -216,6 +217,55 @@ TEST_F(AliasArenaTest, a_buffer_survives_realloc_inside_the_c_library) {
   EXPECT_EQ(block[large - 1], 'x');
   EXPECT_FALSE(arena_.is_live(ByteRange::of(block, large)));
   std::free(block);
+}
+
+TEST_F(AliasArenaTest, a_buffer_that_was_migrated_in_pieces_has_one_seam) {
+  const Memory memory(48);
+  const std::uintptr_t start = memory.range().begin;
+  for (std::size_t page = 0; page < 48; page += 16)
+    ASSERT_EQ(arena_.migrate({start + page * page_bytes, start + (page + 16) * page_bytes}), Ineligible::none);
+  EXPECT_EQ(arena_.first_mapping_in_place(memory.range()).size(), page_bytes);
+  EXPECT_EQ(arena_.first_mapping_in_place({start + page_bytes, memory.range().end}).size(), 47 * page_bytes);
+  EXPECT_TRUE(memory.intact());
+}
+
+TEST_F(AliasArenaTest, what_glibc_mapped_for_another_allocation_has_a_seam_of_its_own) {
+  // As an allocation begins, and as one that was to be aligned does.
+  for (const std::size_t place : {std::size_t{0}, std::size_t{48}}) {
+    const Memory area(64);
+    std::byte* behind = area.start() + 32 * page_bytes;
+    constexpr std::size_t is_mapped = 2;
+    const std::array<std::size_t, 2> header{place, (32 * page_bytes - place) | is_mapped};
+    std::memcpy(behind + place, header.data(), sizeof header);
+    ASSERT_EQ(arena_.migrate(ByteRange::of(area.start(), 32 * page_bytes)), Ineligible::none);
+    ASSERT_EQ(arena_.migrate(ByteRange::of(behind, 32 * page_bytes)), Ineligible::none);
+    EXPECT_EQ(mremap(behind, 32 * page_bytes, 64 * page_bytes, MREMAP_MAYMOVE), MAP_FAILED) << place;
+  }
+}
+
+TEST_F(AliasArenaTest, buffers_that_were_migrated_in_pieces_survive_realloc_inside_the_c_library) {
+  if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  // Mapped for themselves, each just below the one before; longer ones the kernel aligns, and they have no neighbours.
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  mallopt(M_MMAP_THRESHOLD, bytes / 2);
+  std::array<char*, 4> blocks{};
+  for (std::size_t i = blocks.size(); i-- > 0;)
+    blocks[i] = static_cast<char*>(i % 2 == 0 ? std::malloc(bytes) : std::aligned_alloc(64, bytes));
+  for (char* block : blocks) {
+    for (std::size_t at = 0; at < bytes; at += bytes / 4)
+      ASSERT_EQ(arena_.migrate(ByteRange::of(block + at, bytes / 4)), Ineligible::none);
+    std::memset(block, 'a', bytes);
+  }
+  for (std::size_t i : {1, 2}) {
+    blocks[i] = static_cast<char*>(std::realloc(blocks[i], 2 * bytes));
+    std::memset(blocks[i], 'b', 2 * bytes);
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool grown = i == 1 || i == 2;
+    const std::size_t size = grown ? 2 * bytes : bytes;
+    EXPECT_EQ(std::count(blocks[i], blocks[i] + size, grown ? 'b' : 'a'), static_cast<std::ptrdiff_t>(size)) << i;
+    std::free(blocks[i]);
+  }
 }
 
 TEST_F(AliasArenaTest, offsets_that_show_elsewhere_are_not_used_again) {
