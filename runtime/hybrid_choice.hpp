@@ -17,7 +17,7 @@
 //     MPI_Recv or MPI_Send, both sides wait, a very long message
 //                                  both: one that sends to many, or receives from them, has a processor of the node more often
 //                                  than each of these
-//     MPI_Send, not to MPI_Recv, one of several long messages that come at once, very many processes
+//     MPI_Send, not to MPI_Recv, a long message, very many processes
 //                                  the sender (table II), where measurement says that it copies in less time: reading would go by
 //                                  one processor, and what they have just written they write with all
 //     somebody waits at the receiver
@@ -51,7 +51,7 @@ struct CopySituation {
   bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
-  bool is_gathered = false;      // long, one of several at once, and of many processes on each processor (calibration.hpp)
+  bool is_gathered = false;      // long, and there are many processes on each processor (calibration.hpp)
   bool oversubscribed = false;   // the processes of the node share processors
 };
 

@@ -11,7 +11,7 @@ constexpr std::size_t least_left_far = std::size_t{16} << 10;
 /// Of a sender that is in no call: its helper thread must be woken for it.
 constexpr std::size_t least_left_to_busy_sender = std::size_t{64} << 10;
 /// Of senders that wait for a processor as well.
-constexpr std::size_t least_left_in_turns = std::size_t{256} << 10;
+constexpr std::size_t least_left_in_turns = std::size_t{64} << 10;
 
 bool is_from_block(const Request& receive) { return (receive.rts_flags & flag_block) != 0 && !receive.has_gaps(); }
 /// Their sender has not written them by itself, or not since another's stores had taken them from their last reader.
