@@ -59,7 +59,7 @@ struct Calibration {
   /// KB on; four pieces of 256 KB into the receiver's own cache 1.08, where one is from 1 MB on. What is a single chunk goes to
   /// the sender then: windows of 24 KB, µs a message 2.9, and 3.8 where the receiver reads.
   [[nodiscard]] std::size_t coop_bytes_at_once() const {
-    return pays_at_once(coop_bytes, most_coop_bytes) ? std::min(least_at_once, coop_bytes) : coop_bytes;
+    return pays_at_once(coop_bytes, most_coop_bytes) ? least_at_once : coop_bytes;
   }
   [[nodiscard]] std::size_t coop_own_bytes_at_once() const {
     return pays_at_once(coop_own_bytes, most_coop_own_bytes) ? coop_own_bytes / own_bytes_at_once_part : coop_own_bytes;
