@@ -110,11 +110,11 @@ bool AliasArena::has_budget(std::size_t more_mappings) const {
   return state_->books.mappings_added() + more_mappings <= state_->map_budget;
 }
 
-bool AliasArena::is_live(ByteRange bytes) {
+bool AliasArena::is_live(ByteRange bytes, OperationTime time) {
   AliasBooks& books = state_->books;
   const PageRange pages = PageRange::covering(bytes);
   if (pages.empty() || !usable() || !books.blocks().contains(pages)) return false;
-  if (books.all_usable(pages)) return true;
+  if (books.all_usable(pages, time)) return true;
   books.drop_dead(pages);
   return false;
 }

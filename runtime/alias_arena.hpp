@@ -7,7 +7,7 @@
 // and by peers, in windows of `window_bytes`, each on first use; a range that crosses a window border is not eligible.
 //
 // A block is valid only while the application's address still maps its file page. Nothing tells the library when that
-// ends (glibc unmaps internally), so `is_live` asks the kernel, at every use, before anything is written through the alias.
+// ends (glibc unmaps internally), so `is_live` asks the kernel, for every operation, before anything is written through the alias.
 //
 // Threading: functions are called with the engine lock held unless marked [any thread].
 #pragma once
@@ -80,8 +80,9 @@ class AliasArena {
   [[nodiscard]] int descriptor() const;
 
   /// Every page of `bytes` is a block, and the application's address still maps it (asks the kernel, < 1 µs).
-  /// Ranges found dead are forgotten and their file pages freed.
-  bool is_live(ByteRange bytes);
+  /// Ranges found dead are forgotten and their file pages freed. What the kernel said of the same mapping after an operation had
+  /// begun it is not asked again for that one.
+  bool is_live(ByteRange bytes, OperationTime time = {});
 
   /// Makes every page of `bytes` a block, in place: contents kept, other threads see the old or the new mapping.
   Ineligible migrate(ByteRange bytes);

@@ -36,7 +36,8 @@ ByteRange AliasBooks::first_mapping_in_place(ByteRange bytes) const {
   return {bytes.begin, bytes.begin};
 }
 
-bool AliasBooks::all_usable(PageRange pages) {
+bool AliasBooks::all_usable(PageRange pages, OperationTime time) {
+  if (time.begun <= last_usable_at_ && last_usable_.contains(pages.bytes())) return true;
   const bool reads_text = !maps_.asks_by_ioctl();
   ByteRange rest = reads_text ? known_.without_known(pages.bytes()) : pages.bytes();
   ProcessMapping mapping;
@@ -44,6 +45,10 @@ bool AliasBooks::all_usable(PageRange pages) {
     if (!walk.next(mapping) || !mapping.bytes.contains(rest.begin)) return false;
     if (!file_.backs_in_place(mapping) || !is_protected_like_a_block(mapping, sent_, rest)) return false;
     if (reads_text) known_.note(mapping);
+  }
+  if (time.begun != OperationTime::none && mapping.readable && mapping.writable) {
+    last_usable_ = mapping.bytes;
+    last_usable_at_ = time.latest;
   }
   return true;
 }

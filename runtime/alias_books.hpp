@@ -27,7 +27,7 @@ class AliasBooks {
   /// See AliasArena::first_in_place.
   [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
   /// All of `pages` is in place, and the program has not changed its protection.
-  [[nodiscard]] bool all_usable(PageRange pages);
+  [[nodiscard]] bool all_usable(PageRange pages, OperationTime time);
 
   /// See AliasArena::first_mapping_in_place.
   [[nodiscard]] ByteRange first_mapping_in_place(ByteRange bytes) const;
@@ -72,6 +72,8 @@ class AliasBooks {
   PageSet sent_;
   std::size_t dead_blocks_ = 0;
   std::size_t moved_blocks_ = 0;
+  ByteRange last_usable_;                       // the mapping that was found last, readable and writable
+  std::uint64_t last_usable_at_ = 0;            // when: the number of the last operation that had begun
   std::atomic<std::size_t> mappings_added_{0};  // written with the engine lock held, read by any thread, a bare number: relaxed
 };
 

@@ -132,7 +132,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
   [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
-  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied);
+  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied,
+                                    OperationTime time = {});
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 

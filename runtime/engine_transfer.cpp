@@ -54,9 +54,9 @@ std::size_t Engine::State::pack_at(const Request& send, std::size_t offset, std:
   return target.size();
 }
 
-bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use) {
+bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use, OperationTime time) {
   if (!arena) return false;
-  if (arena->is_live(range)) {
+  if (arena->is_live(range, time)) {
     if (use == BufferHistory::Use::by_adapter) history.came_back(range);
     return true;
   }
@@ -120,10 +120,11 @@ void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   message_lines.on_match(*receive);
   const bool writable = receive->way < Way::write && receive->peer != self && transport->can_write(receive->peer);
   const bool readable = can_read_from(*receive);
+  const OperationTime time{.begun = receive->sequence, .latest = operations};
   const CopyChoice choice =
       writable && readable ? choose_copier(*receive) : CopyChoice{Copier::sender, trace::Reason::sender_copies};
   if (writable && choice.copier != Copier::receiver && !receive->has_gaps() &&
-      (receive->released || in_alias_block(ByteRange::of(receive->data, receive->limit)))) {
+      (receive->released || in_alias_block(ByteRange::of(receive->data, receive->limit), BufferHistory::Use::copied, time))) {
     receive->progress_slot = transport->open_progress_slot();
     if (receive->progress_slot != Transport::no_slot) receive->way = Way::write;
   }

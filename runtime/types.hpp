@@ -51,6 +51,15 @@ struct ByteRange {
   [[nodiscard]] bool empty() const { return begin >= end; }
   [[nodiscard]] bool overlaps(ByteRange other) const { return begin < other.end && other.begin < end; }
   [[nodiscard]] bool contains(std::uintptr_t address) const { return address >= begin && address < end; }
+  [[nodiscard]] bool contains(ByteRange other) const { return other.begin >= begin && other.end <= end; }
+};
+
+/// Of an operation whose memory it is. Operations are numbered as they begin, and until one ends its program may not unmap that.
+struct OperationTime {
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  std::uint64_t begun = none;  // its number
+  std::uint64_t latest = 0;    // the number of the last one that has begun
 };
 
 /// A half-open range of page numbers (address / page_bytes).

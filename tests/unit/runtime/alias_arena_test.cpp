@@ -197,6 +197,17 @@ TEST_F(AliasArenaTest, a_range_with_a_dead_part_is_dead_and_the_rest_stays_a_blo
   EXPECT_TRUE(arena_.is_live(ByteRange::of(memory.start() + 8 * page_bytes, 4 * page_bytes)));
 }
 
+TEST_F(AliasArenaTest, what_was_asked_after_an_operation_had_begun_is_not_asked_again_for_it) {
+  const Memory memory(12);
+  const ByteRange part = ByteRange::of(memory.start() + 4 * page_bytes, 4 * page_bytes);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  ASSERT_TRUE(arena_.is_live(memory.range(), {.begun = 1, .latest = 5}));
+  munmap(memory.start() + 4 * page_bytes, 4 * page_bytes);
+  EXPECT_TRUE(arena_.is_live(part, {.begun = 5, .latest = 7})) << "no program may do that to it";
+  EXPECT_FALSE(arena_.is_live(memory.range(), {.begun = 6, .latest = 7}));
+  EXPECT_FALSE(arena_.is_live(part, {.begun = 5, .latest = 8})) << "known to be dead";
+}
+
 TEST_F(AliasArenaTest, mremap_cannot_grow_a_block_into_its_neighbour) {
   // glibc's realloc does that with large allocations, and copies when it is refused.
   const Memory area(64);
