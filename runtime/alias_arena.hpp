@@ -7,7 +7,8 @@
 // and by peers, in windows of `window_bytes`, each on first use; a range that crosses a window border is not eligible.
 //
 // A block is valid only while the application's address still maps its file page. Nothing tells the library when that
-// ends (glibc unmaps internally), so `is_live` asks the kernel, for every operation, before anything is written through the alias.
+// ends (glibc unmaps internally), so `is_live` asks the kernel, for every operation, before anything is written through the
+// alias.
 //
 // Threading: functions are called with the engine lock held unless marked [any thread].
 #pragma once
