@@ -24,8 +24,6 @@ namespace {
 constexpr CallSite here{1, "test"};
 constexpr Tag tag{3};
 constexpr std::size_t bytes = 1'000'000;
-// For so long a receive has to be released for its call site to be released again.
-constexpr std::chrono::milliseconds worth_a_release{1};
 
 std::byte value(unsigned seed, std::size_t i) { return static_cast<std::byte>((i * 7 + i / 251 + seed) & 0xff); }
 
@@ -73,9 +71,10 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
     if (receiver.registrations()) registrations_ = receiver.registrations()->statistics();
     sending.join();
   }
-  /// The next message, whose sender comes once the call has returned: which is only by a release.
+  /// The next message, whose sender comes once the call has returned: which is only by a release. Hence a call site of its own:
+  /// where protecting takes long at the moment, releases do not pay, and after three of them their site would rest.
   void receive(Engine& engine, Context& world) {
-    engine.receive(world, Rank{0}, tag, data_, bytes, here);
+    engine.receive(world, Rank{0}, tag, data_, bytes, {here.return_address + asked_, here.function});
     ++asked_;
   }
   [[nodiscard]] std::byte expected(unsigned seed, std::size_t i) const {
@@ -153,7 +152,6 @@ TEST_P(RdmaRelease, a_buffer_that_is_used_again_is_registered_once) {
   run(4, [&](Engine& engine, Context& world) {
     for (unsigned message = 0; message < 4; ++message) {
       receive(engine, world);
-      std::this_thread::sleep_for(worth_a_release);
       engine.settle_all();
       EXPECT_TRUE(holds(message)) << message;
     }
