@@ -54,16 +54,16 @@ struct Calibration {
   static constexpr std::size_t most_coop_own_bytes = std::size_t{2} << 20;
 
   /// coop_bytes and coop_own_bytes for one of several messages that come at once: the messages that two halves take are on the
-  /// way of the first one only. Not where they were not found to pay, or processors share no cache: windows of 64 KB were slower
-  /// there (when each block had a seam of its own; since then 1.3 times as fast as read by the receiver, in one series of jobs).
-  /// Speed-up over the better one of both sides alone, near: windows of 64 KB 1.15, where one message is worth it from 102 KB on;
-  /// four pieces of 256 KB into the receiver's own cache 1.08, where one is from 1 MB on. What is a single chunk goes to the
-  /// sender then: windows of 24 KB, µs a message 2.9, and 3.8 where the receiver reads.
+  /// way of the first one only. Not where they were not found to pay. Speed-up over the better one of both sides alone: windows
+  /// of 64 KB 1.15 near and 1.3 far, where one message is worth it from 102 KB on; four pieces of 256 KB into the receiver's own
+  /// cache, near, 1.08, where one is from 1 MB on. What is a single chunk goes to the sender then: windows of 24 KB, near, µs a
+  /// message 2.9, and 3.8 where the receiver reads.
   [[nodiscard]] std::size_t coop_bytes_at_once() const {
-    return pays_at_once(coop_bytes, most_coop_bytes) ? least_at_once : coop_bytes;
+    return round_trip_ns != 0 && coop_bytes < most_coop_bytes ? least_at_once : coop_bytes;
   }
   [[nodiscard]] std::size_t coop_own_bytes_at_once() const {
-    return pays_at_once(coop_own_bytes, most_coop_own_bytes) ? coop_own_bytes / own_bytes_at_once_part : coop_own_bytes;
+    const bool near = round_trip_ns != 0 && round_trip_ns <= most_near_ns;
+    return near && coop_own_bytes < most_coop_own_bytes ? coop_own_bytes / own_bytes_at_once_part : coop_own_bytes;
   }
 
   friend bool operator==(const Calibration&, const Calibration&) = default;
@@ -71,10 +71,6 @@ struct Calibration {
  private:
   static constexpr std::size_t least_at_once = std::size_t{16} << 10;
   static constexpr std::size_t own_bytes_at_once_part = 4;
-
-  [[nodiscard]] bool pays_at_once(std::size_t alone, std::size_t never_paid) const {
-    return round_trip_ns != 0 && round_trip_ns <= most_near_ns && alone < never_paid;
-  }
 };
 
 /// Keeps every member within what is sensible on any machine.

@@ -58,13 +58,14 @@ class MessageLines {
     StoreRates writing;
     StoreRates reading;
     PeerDistance distance;
+    LooksInTurns looks;
     Patience patience;
   };
 
   Costs& costs_of(Peer peer) { return peers_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] bool spares(const Request& receive) const;
   [[nodiscard]] SourceLines lines_of_source(const Request& receive) const;
-  [[nodiscard]] bool lie_far_away(const Request& receive) const;
+  [[nodiscard]] bool lie_far_away(const Request& receive);
   [[nodiscard]] bool are_far(const Request& receive, Moment moment);
   [[nodiscard]] bool is_in_a_call_soon(const Request& receive, bool may_wait);
 

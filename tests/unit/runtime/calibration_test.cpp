@@ -81,7 +81,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   EXPECT_LE(clamped(wild).chunk_bytes, std::size_t{1} << 20);
 }
 
-TEST(calibration, messages_at_once_are_shared_earlier_where_that_pays_and_processors_are_near) {
+TEST(calibration, messages_at_once_are_shared_earlier_where_that_pays) {
   constexpr std::size_t kb = 1024;
   Calibration made;
   made.round_trip_ns = 120;
@@ -89,12 +89,17 @@ TEST(calibration, messages_at_once_are_shared_earlier_where_that_pays_and_proces
   made.coop_own_bytes = 1024 * kb;
   EXPECT_EQ(made.coop_bytes_at_once(), 16 * kb) << "all that goes as blocks";
   EXPECT_EQ(made.coop_own_bytes_at_once(), 256 * kb);
-  made.coop_bytes = Calibration::most_coop_bytes;
-  EXPECT_EQ(made.coop_bytes_at_once(), Calibration::most_coop_bytes) << "not found to pay";
   made.round_trip_ns = 540;
+  EXPECT_EQ(made.coop_bytes_at_once(), 16 * kb);
   EXPECT_EQ(made.coop_own_bytes_at_once(), 1024 * kb) << "no cache in common";
   made.round_trip_ns = 0;
+  EXPECT_EQ(made.coop_bytes_at_once(), 200 * kb) << "not measured";
   EXPECT_EQ(made.coop_own_bytes_at_once(), 1024 * kb) << "not measured";
+  made.round_trip_ns = 120;
+  made.coop_bytes = Calibration::most_coop_bytes;
+  made.coop_own_bytes = Calibration::most_coop_own_bytes;
+  EXPECT_EQ(made.coop_bytes_at_once(), Calibration::most_coop_bytes) << "not found to pay";
+  EXPECT_EQ(made.coop_own_bytes_at_once(), Calibration::most_coop_own_bytes) << "not found to pay";
 }
 
 TEST(calibration, names_the_processor_their_number_and_the_version) {

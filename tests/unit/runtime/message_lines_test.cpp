@@ -118,6 +118,16 @@ TEST_F(MessageLinesTest, of_long_messages_are_left_to_senders_far_away_where_pro
   }
 }
 
+TEST_F(MessageLinesTest, of_senders_that_were_near_are_left_to_them_soon_after_they_were_moved) {
+  MessageLines lines = make(true);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(left_to_sender(lines, 64 * kb));
+  have_far_lines(true);
+  std::uint32_t read_by_receiver = 0;
+  while (!left_to_sender(lines, 64 * kb)) ++read_by_receiver;
+  EXPECT_LE(read_by_receiver, LooksInTurns::most_between_looks);
+  EXPECT_TRUE(left_to_sender(lines, 64 * kb));
+}
+
 TEST_F(MessageLinesTest, are_handed_back_where_no_other_process_uses_the_processor) {
   for (const bool oversubscribed : {false, true}) {
     MessageLines lines = make(oversubscribed);
