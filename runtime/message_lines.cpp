@@ -1,5 +1,6 @@
 #include "runtime/message_lines.hpp"
 
+#include "runtime/hybrid_choice.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice {
@@ -44,7 +45,10 @@ SourceLines MessageLines::lines_of_source(const Request& receive) const {
 
 bool MessageLines::are_left_to_sender(const Request& receive, Moment moment) {
   if (terms_.calibration.far_ns == 0 || receive.written_anew == WrittenAnew::no) return false;
-  if (terms_.oversubscribed) return !moment.is_exchange && !is_overwritten(receive) && lie_far_away(receive);
+  if (terms_.oversubscribed) {
+    const bool is_long = receive.limit >= hybrid::least_shared_in_turns && !moment.one_of_several;
+    return !moment.is_exchange && !is_long && !is_overwritten(receive) && lie_far_away(receive);
+  }
   return are_far(receive, moment) && (receive.limit >= least_left_to_busy_sender || is_in_a_call_soon(receive, moment.waits));
 }
 
