@@ -45,10 +45,11 @@ void wait_for_greeting(std::array<MPI_Request, 2>& requests, int rank, int silen
     host().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done) return;
     if (waited.look(RunningTime::Clock::now()) > patience) {
-      std::fprintf(stderr,
-                   "sluice: rank %d: rank %d has not loaded libsluice.so, or has SLUICE_ENABLE=0; every rank of a job needs the "
-                   "same LD_PRELOAD and SLUICE_ENABLE\n",
-                   rank, silent);
+      std::fprintf(
+          stderr,
+          "sluice: rank %d: no greeting from rank %d in %lld s: it has not loaded libsluice.so, or has SLUICE_ENABLE=0 (every "
+          "rank of a job needs the same LD_PRELOAD and SLUICE_ENABLE), or the host MPI does not get messages through\n",
+          rank, silent, static_cast<long long>(patience.count()));
       abort_job();
     }
     usleep(poll_interval_us);

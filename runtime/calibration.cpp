@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view title = "sluice calibration 7";
+constexpr std::string_view title = "sluice calibration 8";
 constexpr std::string_view never_word = "never";
 
 constexpr std::size_t least_streaming_bytes = std::size_t{4} << 10;
@@ -22,6 +22,7 @@ constexpr std::uint32_t most_round_trip_ns = 1'000'000;
 template <class Values, class Each>
 void for_each_value(Values& values, Each&& each) {
   each("round_trip_ns", values.round_trip_ns);
+  each("one_core", values.one_core);
   each("pieces", values.copies.pieces);
   each("streaming_bytes", values.copies.streaming_bytes);
   each("streaming_read_bytes", values.copies.streaming_read_bytes);
@@ -89,6 +90,7 @@ std::string model_of_processor() {
 Calibration clamped(Calibration calibration) {
   auto& copies = calibration.copies;
   calibration.round_trip_ns = std::min(calibration.round_trip_ns, most_round_trip_ns);
+  calibration.one_core = std::min(calibration.one_core, 1U);
   copies.streaming_bytes = std::max(copies.streaming_bytes, least_streaming_bytes);
   copies.streaming_read_bytes = std::max(copies.streaming_read_bytes, least_streaming_bytes);
   copies.streaming_shared_bytes = std::max(copies.streaming_shared_bytes, least_streaming_bytes);

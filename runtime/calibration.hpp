@@ -37,6 +37,7 @@ struct Calibration {
 
   Source source = Source::assumed;
   std::uint32_t round_trip_ns = 0;  // of a cache line between the two processors; 0: not measured
+  std::uint32_t one_core = 0;       // 1: they were threads of one core, of which virtual machines do not tell
   shared_copy::Thresholds copies = shared_copy::announced_thresholds();
   std::uint32_t far_ns = 0;  // 0: no sender does
   std::size_t gathered_bytes = shared_copy::never;
@@ -78,6 +79,9 @@ struct Calibration {
 
 /// Takes 5 to 20 ms and 2 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
 [[nodiscard]] std::optional<Calibration> measure_calibration();
+
+/// Whether the two processors are threads of one core now. Takes 1 ms; nothing as above. [likewise]
+[[nodiscard]] std::optional<bool> processors_share_a_core();
 
 /// What the values hold for: model of the processor, number of processors, version of Sluice.
 [[nodiscard]] std::string calibration_key();

@@ -30,10 +30,13 @@ struct CalibrationInForce {
   std::string warning;  // of a file that is not what it should be
   std::string note;     // why it was not stored, or not measured
 
-  /// No file has told the values, and nobody forbids to measure.
-  [[nodiscard]] bool may_measure() const { return !is_off && calibration.source == Calibration::Source::assumed; }
+  /// No file has told the values, or those of two threads of one core, and nobody forbids to measure.
+  [[nodiscard]] bool may_measure() const {
+    return !is_off && (calibration.source == Calibration::Source::assumed || calibration.one_core != 0);
+  }
 };
-/// For one process of a machine: from the file, or measured and stored there. `anew`: measured in any case.
+/// For one process of a machine: from the file, or measured and stored there. What was measured while the processors were threads
+/// of one core holds as long as they still are. `anew`: measured in any case.
 [[nodiscard]] CalibrationInForce find_calibration(const std::string& setting, bool anew = false);
 /// What find_calibration would read; never measures and never writes.
 [[nodiscard]] CalibrationInForce stored_calibration(const std::string& setting);

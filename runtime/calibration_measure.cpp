@@ -85,6 +85,12 @@ class Trials {
     return typical(times);
   }
 
+  bool share_a_core() {
+    const std::optional<bool> found = sluice::share_a_core(pair_);
+    if (!found) throw TooBusy();
+    return *found;
+  }
+
   /// ns that a copy to the other side takes, and that side to read it.
   double one_side(Stores stores, std::size_t bytes) {
     return typical_of_series([&] {
@@ -270,6 +276,7 @@ Calibration calibrate(Trials& pair) {
   made.source = Calibration::Source::measured;
   const double round_trip = pair.round_trip();
   made.round_trip_ns = static_cast<std::uint32_t>(round_trip);
+  made.one_core = pair.share_a_core() ? 1 : 0;
 
   Costs costs{};
   made.copies.streaming_bytes = shared_copy::never;
@@ -304,20 +311,19 @@ Calibration calibrate(Trials& pair) {
   return clamped(made);
 }
 
-}  // namespace
-
-std::optional<Calibration> measure_calibration() {
+/// What `measure` finds, given the second of two processors, in a thread on the first one; nothing where they are too busy or
+/// there is no such thread. The caller stays where it is allowed to be.
+template <class Measure>
+auto between_two_processors(Measure&& measure) -> std::optional<decltype(measure(0))> {
   const ProcessorPair processors = two_processors();
   if (!processors.found) return std::nullopt;
-  std::optional<Calibration> made;
+  std::optional<decltype(measure(0))> found;
   const sigset_t before = fault_signal::block_for_own_threads();
   try {
-    // The caller stays where it is allowed to be: both sides are threads of their own.
     std::thread([&] {
       stay_on(processors.first);
       try {
-        Trials pair(processors.second);
-        made = calibrate(pair);
+        found = measure(processors.second);
       } catch (const TooBusy&) {
       } catch (const std::system_error&) {
       }
@@ -325,7 +331,25 @@ std::optional<Calibration> measure_calibration() {
   } catch (const std::system_error&) {  // no thread, no measurement
   }
   fault_signal::restore_mask(before);
-  return made;
+  return found;
+}
+
+}  // namespace
+
+std::optional<Calibration> measure_calibration() {
+  return between_two_processors([](int second) {
+    Trials pair(second);
+    return calibrate(pair);
+  });
+}
+
+std::optional<bool> processors_share_a_core() {
+  return between_two_processors([](int second) {
+    CopyPair pair(second, now_ns() + limit_ns);
+    const std::optional<bool> found = share_a_core(pair);
+    if (!found) throw TooBusy();
+    return *found;
+  });
 }
 
 }  // namespace sluice

@@ -1,5 +1,8 @@
 #include "runtime/copy_pair.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "runtime/clock.hpp"
 #include "runtime/processors.hpp"
 
@@ -25,6 +28,17 @@ void read_lines(const std::byte* memory, std::size_t bytes) {
 void write_lines(std::byte* memory, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += line_bytes) memory[at] = static_cast<std::byte>(at);
   asm volatile("" : : : "memory");
+}
+
+void compute() {
+  constexpr unsigned rounds = 12'000;
+  std::array<std::uint64_t, 8> sums{1, 2, 3, 4, 5, 6, 7, 8};  // independent of each other, so that no unit is idle
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (std::uint64_t& sum : sums) {
+      sum += sum ^ round;
+      asm volatile("" : "+r"(sum));
+    }
+  }
 }
 
 CopyPair::CopyPair(int processor, std::uint64_t deadline_ns) : deadline_ns_(deadline_ns) {
@@ -55,6 +69,9 @@ void CopyPair::partner(int processor) {
       case Job::What::copy:
         job.copy(job.memory, job.source, job.bytes);
         break;
+      case Job::What::compute:
+        compute();
+        break;
       case Job::What::leave:
         return;
     }
@@ -74,6 +91,27 @@ bool CopyPair::await() {
     if (polls % polls_between_looks == 0 && now_ns() > deadline_ns_) return false;
   }
   return true;
+}
+
+std::optional<bool> share_a_core(CopyPair& pair) {
+  constexpr int trials = 9;
+  constexpr double least_slower = 1.5;
+  // The shortest: what disturbs a trial only ever makes it longer.
+  std::uint64_t alone = ~std::uint64_t{0};
+  std::uint64_t together = ~std::uint64_t{0};
+  for (int i = 0; i < trials; ++i) {
+    const std::uint64_t start = now_ns();
+    compute();
+    alone = std::min(alone, now_ns() - start);
+  }
+  for (int i = 0; i < trials; ++i) {
+    pair.begin({.what = CopyPair::Job::What::compute});
+    const std::uint64_t start = now_ns();
+    compute();
+    together = std::min(together, now_ns() - start);
+    if (!pair.await()) return std::nullopt;
+  }
+  return static_cast<double>(together) > least_slower * static_cast<double>(alone);
 }
 
 }  // namespace sluice

@@ -55,11 +55,11 @@ bool MessageLines::are_left_to_sender(const Request& receive, Moment moment) {
 /// The sender may announce on another processor than it wrote on. Found by its address in a peer's memory, a line takes 45 ns
 /// more.
 bool MessageLines::lie_far_away(const Request& receive) {
-  LooksInTurns& looks = costs_of(receive.peer).looks;
-  if (!looks.is_due()) return false;
-  const bool far = transport_->ns_of_a_line_before(receive.peer, receive.remote_address + receive.stop) > most_near_line_ns;
-  looks.note(far);
-  return far;
+  DistanceInTurns& distance = costs_of(receive.peer).in_turns;
+  if (distance.is_due()) {
+    distance.note(transport_->ns_of_a_line_before(receive.peer, receive.remote_address + receive.stop) > most_near_line_ns);
+  }
+  return distance.is_far();
 }
 
 bool MessageLines::are_far(const Request& receive, Moment moment) {

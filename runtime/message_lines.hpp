@@ -58,7 +58,7 @@ class MessageLines {
     StoreRates writing;
     StoreRates reading;
     PeerDistance distance;
-    LooksInTurns looks;
+    DistanceInTurns in_turns;
     Patience patience;
   };
 

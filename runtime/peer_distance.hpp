@@ -70,11 +70,11 @@ class PeerDistance {
   std::uint32_t until_look_ = 1;
 };
 
-/// When to look whether a peer's lines are far, where processes share processors: each message may have been written on another
-/// one, and a look takes as long as copying 15 KB (64 KB scattered to three, all near: with a look at each 1.18 times as long as
-/// where receivers read at once, and 1.01 so). After lines that were far the next ones are looked at, and as long as they are
-/// near they are looked at more and more rarely. [one thread at a time]
-class LooksInTurns {
+/// Whether a peer's lines are far, where processes share processors. Each message may have been written on another one, but few
+/// are, and a look takes as long as copying 15 KB (64 KB scattered to three, all near: with a look at each 1.18 times as long as
+/// where receivers read at once). So the longer all are alike the fewer are looked at, and the others taken to be so, too.
+/// [one thread at a time]
+class DistanceInTurns {
  public:
   /// Messages of the peer between two looks.
   static constexpr std::uint32_t most_between_looks = 15;
@@ -86,11 +86,14 @@ class LooksInTurns {
     return false;
   }
   void note(bool far) {
-    between_looks_ = far ? 0 : std::min(2 * between_looks_ + 1, most_between_looks);
+    between_looks_ = far == is_far_ ? std::min(2 * between_looks_ + 1, most_between_looks) : 0;
     until_look_ = between_looks_;
+    is_far_ = far;
   }
+  [[nodiscard]] bool is_far() const { return is_far_; }
 
  private:
+  bool is_far_ = false;
   std::uint32_t between_looks_ = 0;
   std::uint32_t until_look_ = 0;
 };

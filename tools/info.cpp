@@ -84,6 +84,7 @@ nlohmann::json as_json(const CalibrationInForce& found) {
   const Calibration& values = found.calibration;
   return {{"source", source_of(found)},
           {"round_trip_ns", values.round_trip_ns},
+          {"one_core", values.one_core != 0},
           {"pieces", name_of(values.copies.pieces)},
           {"string_bytes", bytes_or_null(values.copies.string_bytes)},
           {"streaming_bytes", bytes_or_null(values.copies.streaming_bytes)},
@@ -108,7 +109,8 @@ std::string as_text(const CalibrationInForce& found) {
   const Calibration& values = found.calibration;
   std::string text = fmt::format("copies:     {}\n", source_of(found));
   if (values.round_trip_ns != 0)
-    text += fmt::format("            a cache line to the next processor and back: {} ns\n", values.round_trip_ns);
+    text += fmt::format("            a cache line to the next processor and back: {} ns{}\n", values.round_trip_ns,
+                        values.one_core == 0 ? "" : " (a thread of the same core: measured anew once it is not)");
   text += fmt::format("            by {} stores ({}); streaming stores into a peer {}, out of a peer {}\n",
                       name_of(values.copies.pieces), copy_variant(values.copies.pieces).name, from(values.copies.streaming_bytes),
                       from(values.copies.streaming_read_bytes));

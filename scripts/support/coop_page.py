@@ -6,7 +6,7 @@ import statistics
 from beside_trace import SHARES
 from builds import ROOT
 from coop_figures import Figures
-from distance import alike
+from distance import ONE_CORE, alike
 from coop_plots import beside_plot, copies_plot, speedup_plot
 from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
                          chunk_of, size_text)
@@ -210,7 +210,8 @@ def distances(figures):
             groups[-1].append(ns)
         else:
             groups.append([ns])
-    texts = [f"{group[0]:.0f} to {group[-1]:.0f} ns for a cache line there and back: {len(group)} points" for group in groups]
+    texts = [f"{'threads of one core' if alike(group[0], ONE_CORE) else f'{group[0]:.0f} to {group[-1]:.0f} ns for a cache line there and back'}: {len(group)} points"
+             for group in groups]
     mixed = len(figures.distances) - len(known)
     return "; ".join(texts + ([f"at no single one: {mixed}"] if mixed else []))
 

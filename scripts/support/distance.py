@@ -1,7 +1,8 @@
 """Runs that are compared are made while the processors are equally far from each other.
 
 A virtual machine's processors are threads that its host moves about: for seconds they are neighbours, then on different chips. On one guest
-a cache line went from one to the other and back in 80, 150 or 530 ns, and the same copy of 64 KB took 7 or 37 us.
+a cache line went from one to the other and back in 80, 120 or 530 ns, and the same copy of 64 KB took 7 or 37 us. With 80 ns they were
+threads of one core, and two copies at once took twice as long as one.
 """
 
 import subprocess
@@ -11,6 +12,7 @@ PROGRAM = "tests/bench/processor_distance"
 SECONDS = 10
 SAMPLES = 29
 BETWEEN_SAMPLES = 0.1
+ONE_CORE = 1  # ns, of PROGRAM: threads of one core
 ALIKE = 1.5  # distances that differ by less than this factor
 TRIES = 4
 PATIENCE = 30  # looks for the usual distance before a run

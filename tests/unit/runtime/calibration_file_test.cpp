@@ -89,5 +89,17 @@ TEST_F(CalibrationFile, stored_holds_for_every_job_until_it_is_measured_anew) {
   EXPECT_EQ(stored_calibration(file).calibration.chunk_bytes, anew.calibration.chunk_bytes);
 }
 
+TEST_F(CalibrationFile, of_threads_of_one_core_holds_as_long_as_they_are) {
+  Calibration stored;
+  stored.round_trip_ns = 77;
+  stored.one_core = 1;
+  ASSERT_EQ(save_calibration(stored, path(), calibration_key()), "");
+  const std::optional<bool> before = processors_share_a_core();
+  const CalibrationInForce found = find_calibration(path());
+  if (!before || processors_share_a_core() != before || !found.note.empty()) GTEST_SKIP() << "processors are busy, or were moved";
+  EXPECT_EQ(found.calibration.source, *before ? Calibration::Source::file : Calibration::Source::measured);
+  EXPECT_EQ(stored_calibration(path()).may_measure(), *before);
+}
+
 }  // namespace
 }  // namespace sluice

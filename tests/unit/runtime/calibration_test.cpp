@@ -13,6 +13,7 @@ Calibration example() {
   Calibration made;
   made.source = Calibration::Source::file;
   made.round_trip_ns = 180;
+  made.one_core = 1;
   made.copies.pieces = Stores::vector;
   made.copies.streaming_bytes = 65536;
   made.copies.streaming_read_bytes = never;

@@ -124,7 +124,7 @@ TEST_F(MessageLinesTest, of_senders_that_were_near_are_left_to_them_soon_after_t
   have_far_lines(true);
   std::uint32_t read_by_receiver = 0;
   while (!left_to_sender(lines, 64 * kb)) ++read_by_receiver;
-  EXPECT_LE(read_by_receiver, LooksInTurns::most_between_looks);
+  EXPECT_LE(read_by_receiver, DistanceInTurns::most_between_looks);
   EXPECT_TRUE(left_to_sender(lines, 64 * kb));
 }
 

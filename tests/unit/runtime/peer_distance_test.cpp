@@ -70,28 +70,34 @@ TEST(PeerDistance, is_looked_at_again_where_nothing_was_to_be_seen) {
 }
 
 /// How many of so many messages are looked at, where all of their lines are far, or near.
-std::uint32_t looks(LooksInTurns& turns, bool are_far, std::uint32_t messages) {
+std::uint32_t looks(DistanceInTurns& distance, bool are_far, std::uint32_t messages) {
   std::uint32_t looks = 0;
   for (std::uint32_t i = 0; i < messages; ++i) {
-    if (!turns.is_due()) continue;
+    if (!distance.is_due()) continue;
     ++looks;
-    turns.note(are_far);
+    distance.note(are_far);
   }
   return looks;
 }
 
-TEST(LooksInTurns, are_at_each_message_while_lines_are_far_and_at_fewer_and_fewer_while_they_are_near) {
-  LooksInTurns turns;
-  EXPECT_EQ(looks(turns, true, 100), 100U);
-  EXPECT_EQ(looks(turns, false, 2), 1U);
-  EXPECT_LT(looks(turns, false, 100), 12U);
-  EXPECT_EQ(looks(turns, false, 10 * (LooksInTurns::most_between_looks + 1)), 10U);
+TEST(DistanceInTurns, is_looked_at_more_and_more_rarely_while_it_stays) {
+  for (const bool are_far : {false, true}) {
+    DistanceInTurns distance;
+    EXPECT_EQ(looks(distance, are_far, 1), 1U);
+    EXPECT_EQ(distance.is_far(), are_far);
+    EXPECT_LT(looks(distance, are_far, 100), 12U);
+    EXPECT_EQ(looks(distance, are_far, 10 * (DistanceInTurns::most_between_looks + 1)), 10U);
+    EXPECT_EQ(distance.is_far(), are_far);
+  }
 }
 
-TEST(LooksInTurns, find_out_soon_that_a_writer_was_moved) {
-  LooksInTurns turns;
-  looks(turns, false, 1000);
-  EXPECT_GE(looks(turns, true, LooksInTurns::most_between_looks + 10), 10U);
+TEST(DistanceInTurns, is_found_out_soon_where_a_writer_was_moved_and_looked_at_again_at_once) {
+  for (const bool are_far : {false, true}) {
+    DistanceInTurns distance;
+    looks(distance, are_far, 1000);
+    EXPECT_GE(looks(distance, !are_far, DistanceInTurns::most_between_looks + 2), 2U);
+    EXPECT_EQ(distance.is_far(), !are_far);
+  }
 }
 
 TEST(LeastLeftToSender, lies_between_the_two_kinds_of_pairs) {
