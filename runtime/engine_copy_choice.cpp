@@ -88,6 +88,7 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .receiver_waits = inside != 0 && !receive.released,
           .found_in_a_call = Engine::this_thread_is_inside(),
           .is_exchange = both_send && is_even,
+          .one_of_several = is_one_of_several(),
           .is_gathered = crowded && is_long,
           .oversubscribed = oversubscribed};
 }

@@ -6,7 +6,10 @@
 //                                  the receiver. Both, if its helper thread has matched it and the sender waits in a call: there
 //                                  is a processor that has nothing to do
 //     Isend meets Irecv, and the sender is not in a call now
-//                                  the receiver, unless it is a long message
+//                                  the receiver, unless it is a long message, or one of several that come at once: of these the
+//                                  receiver reads, and the sender takes part if it comes into a call meanwhile. Whether it is
+//                                  in one is not asked there: the word is in the sender's cache, and it writes to it in each
+//                                  MPI_Isend of a window (of 64 KB messages: coop was 1.07 times as fast as auto, and is 0.98)
 //     Isend or Bsend meets Recv, and the sender is not in a call now
 //                                  the receiver reads, and the sender takes part if it comes into a call meanwhile, as in
 //                                  MPI_Waitall after MPI_Isend: its helper thread would take the processor from its application
@@ -51,6 +54,7 @@ struct CopySituation {
   bool receiver_waits = false;   // a thread of its application is in a call, which has not released the receive
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
+  bool one_of_several = false;   // others come at the same time
   bool is_gathered = false;      // long, and there are many processes on each processor (calibration.hpp)
   bool oversubscribed = false;   // the processes of the node share processors
 };
@@ -94,7 +98,10 @@ template <typename SenderWaits>
   const bool reads_short = now.bytes < coop_bytes && (now.found_in_a_call || !sender_waits());
   const bool nobody_blocks = !send_blocks && !now.receive_blocks;
   if (now.is_exchange && (now.found_in_a_call || !sender_waits())) return {Copier::receiver, Reason::exchange};
-  if (reads_short || (nobody_blocks && now.bytes < hybrid::least_worth_waking && !sender_waits()))
+  const bool is_worth_waking = !nobody_blocks || now.bytes >= hybrid::least_worth_waking;
+  if (now.one_of_several && now.receiver_waits && !is_worth_waking && now.bytes >= coop_bytes)
+    return {Copier::both, Reason::calls, true};
+  if (reads_short || (!is_worth_waking && !sender_waits()))
     return {Copier::receiver, now.receiver_waits ? Reason::receiver_waits : Reason::is_short};
   if (now.receiver_waits && now.receive_blocks && !send_blocks && !sender_waits()) return {Copier::both, Reason::calls, true};
   return {Copier::both, Reason::both_copy};

@@ -25,6 +25,7 @@ TEST_P(HybridChoice, says_who_copies_and_why) {
   const CopyChoice choice = choose_hybrid(given.now, coop_bytes, [&] { return given.sender_waits; });
   EXPECT_EQ(choice.copier, given.copier);
   EXPECT_EQ(choice.reason, given.reason);
+  EXPECT_EQ(choice.if_idle, choice.copier == Copier::both && choice.reason == Reason::calls) << "no helper thread is woken";
 }
 
 /// MPI_Recv and MPI_Send, both waiting; and MPI_Irecv in MPI_Wait, with MPI_Isend.
@@ -61,6 +62,10 @@ constexpr CopySituation gathered(CopySituation now) {
   now.is_gathered = true;
   return now;
 }
+constexpr CopySituation several(CopySituation now) {
+  now.one_of_several = true;
+  return now;
+}
 constexpr CopySituation unattended(CopySituation now) {
   now.receiver_waits = false;
   return now;
@@ -75,6 +80,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_window", nonblocking(48 * kb), true, Copier::both, Reason::both_copy},
         Case{"a_window_of_a_busy_sender", nonblocking(191 * kb), false, Copier::receiver, Reason::receiver_waits},
         Case{"a_window_of_long_ones_of_a_busy_sender", nonblocking(192 * kb), false, Copier::both, Reason::both_copy},
+        Case{"several_of_a_busy_sender", several(nonblocking(48 * kb)), false, Copier::both, Reason::calls},
+        Case{"several_short_ones", several(nonblocking(47 * kb)), false, Copier::receiver, Reason::receiver_waits},
+        Case{"several_long_ones_of_a_busy_sender", several(nonblocking(192 * kb)), false, Copier::both, Reason::both_copy},
+        Case{"several_that_nobody_waits_for", several(unattended(nonblocking(191 * kb))), false, Copier::receiver,
+             Reason::is_short},
         Case{"isend_meets_recv", from_isend(48 * kb), true, Copier::both, Reason::both_copy},
         Case{"send_meets_irecv", to_irecv(48 * kb), true, Copier::both, Reason::both_copy},
         Case{"nobody_waits_for_a_short_one", unattended(nonblocking(47 * kb)), true, Copier::receiver, Reason::is_short},

@@ -112,10 +112,19 @@ TEST_F(MessageLinesTest, of_long_messages_are_left_to_senders_far_away_where_pro
     for (const std::size_t bytes : {63 * kb, 64 * kb}) {
       MessageLines lines = make(true);
       EXPECT_EQ(left_to_sender(lines, bytes), far && bytes >= 64 * kb) << bytes << ' ' << far;
-      EXPECT_FALSE(left_to_sender(lines, bytes, in_an_exchange)) << "each has its own copies to make";
       EXPECT_FALSE(left_to_sender(lines, bytes, alone, flag_block | flag_overwritten)) << "its sender did not write it";
     }
   }
+}
+
+TEST_F(MessageLinesTest, of_very_long_messages_are_shared_where_processes_share_processors) {
+  have_far_lines(true);
+  MessageLines lines = make(true);
+  EXPECT_TRUE(left_to_sender(lines, 2048 * kb - 1));
+  EXPECT_FALSE(left_to_sender(lines, 2048 * kb));
+  EXPECT_TRUE(left_to_sender(lines, 2048 * kb, {.one_of_several = true}));
+  EXPECT_TRUE(left_to_sender(lines, 128 * kb, in_an_exchange));
+  EXPECT_FALSE(left_to_sender(lines, 128 * kb + 1, in_an_exchange)) << "each has its own copies to make";
 }
 
 TEST_F(MessageLinesTest, of_senders_that_were_near_are_left_to_them_soon_after_they_were_moved) {
