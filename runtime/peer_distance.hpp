@@ -21,8 +21,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "runtime/clock.hpp"
+#include "runtime/rare_occasions.hpp"
 
 namespace sluice {
 
@@ -80,22 +82,13 @@ class DistanceInTurns {
   static constexpr std::uint32_t most_between_looks = 15;
 
   /// Of the next message. Counts.
-  [[nodiscard]] bool is_due() {
-    if (until_look_ == 0) return true;
-    --until_look_;
-    return false;
-  }
-  void note(bool far) {
-    between_looks_ = far == is_far_ ? std::min(2 * between_looks_ + 1, most_between_looks) : 0;
-    until_look_ = between_looks_;
-    is_far_ = far;
-  }
+  [[nodiscard]] bool is_due() { return looks_.is_due(); }
+  void note(bool far) { looks_.note(far == std::exchange(is_far_, far)); }
   [[nodiscard]] bool is_far() const { return is_far_; }
 
  private:
   bool is_far_ = false;
-  std::uint32_t between_looks_ = 0;
-  std::uint32_t until_look_ = 0;
+  RareOccasions<most_between_looks> looks_;
 };
 
 /// Some of the last lines of what was written, in an order that no processor foresees.
