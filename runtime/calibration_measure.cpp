@@ -77,7 +77,11 @@ struct TooBusy {};
 
 class Trials {
  public:
-  explicit Trials(int processor) : shared_(pool(MAP_SHARED)), own_(pool(MAP_PRIVATE)), pair_(processor, now_ns() + limit_ns) {}
+  explicit Trials(int processor)
+      : shared_(pool(MAP_SHARED)),
+        own_(pool(MAP_PRIVATE)),
+        alone_ns_(compute_alone_ns()),
+        pair_(processor, now_ns() + limit_ns) {}
 
   double round_trip() {
     Times times;
@@ -86,7 +90,7 @@ class Trials {
   }
 
   bool share_a_core() {
-    const std::optional<bool> found = sluice::share_a_core(pair_);
+    const std::optional<bool> found = sluice::share_a_core(pair_, alone_ns_);
     if (!found) throw TooBusy();
     return *found;
   }
@@ -220,6 +224,7 @@ class Trials {
 
   Mapping shared_;
   Mapping own_;
+  std::uint64_t alone_ns_;
   CopyPair pair_;  // last: its thread may still use the memory when the time is over
 };
 
@@ -308,6 +313,7 @@ Calibration calibrate(Trials& pair) {
   made.coop_bytes = pays ? static_cast<std::size_t>(paid / won_per_byte) : Calibration::most_coop_bytes;
   const double bytes_per_ns = static_cast<double>(longest) / std::max(pair.copy_alone(write), 1.0);
   made.chunk_bytes = static_cast<std::size_t>(chunk_ns * bytes_per_ns) / chunk_step * chunk_step;
+  if (pair.share_a_core()) made.one_core = 1;  // the processors may have been moved meanwhile
   return clamped(made);
 }
 
@@ -345,8 +351,9 @@ std::optional<Calibration> measure_calibration() {
 
 std::optional<bool> processors_share_a_core() {
   return between_two_processors([](int second) {
+    const std::uint64_t alone = compute_alone_ns();
     CopyPair pair(second, now_ns() + limit_ns);
-    const std::optional<bool> found = share_a_core(pair);
+    const std::optional<bool> found = share_a_core(pair, alone);
     if (!found) throw TooBusy();
     return *found;
   });

@@ -10,11 +10,18 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t line_bytes = 64;
+constexpr int arithmetic_trials = 9;  // the shortest counts: what disturbs one only ever makes it longer
 
 inline void relax() {
 #ifdef __x86_64__
   __builtin_ia32_pause();
 #endif
+}
+
+std::uint64_t compute_ns() {
+  const std::uint64_t start = now_ns();
+  compute();
+  return now_ns() - start;
 }
 
 }  // namespace
@@ -93,25 +100,21 @@ bool CopyPair::await() {
   return true;
 }
 
-std::optional<bool> share_a_core(CopyPair& pair) {
-  constexpr int trials = 9;
+std::uint64_t compute_alone_ns() {
+  std::uint64_t alone = compute_ns();
+  for (int i = 1; i < arithmetic_trials; ++i) alone = std::min(alone, compute_ns());
+  return alone;
+}
+
+std::optional<bool> share_a_core(CopyPair& pair, std::uint64_t alone_ns) {
   constexpr double least_slower = 1.5;
-  // The shortest: what disturbs a trial only ever makes it longer.
-  std::uint64_t alone = ~std::uint64_t{0};
   std::uint64_t together = ~std::uint64_t{0};
-  for (int i = 0; i < trials; ++i) {
-    const std::uint64_t start = now_ns();
-    compute();
-    alone = std::min(alone, now_ns() - start);
-  }
-  for (int i = 0; i < trials; ++i) {
+  for (int i = 0; i < arithmetic_trials; ++i) {
     pair.begin({.what = CopyPair::Job::What::compute});
-    const std::uint64_t start = now_ns();
-    compute();
-    together = std::min(together, now_ns() - start);
+    together = std::min(together, compute_ns());
     if (!pair.await()) return std::nullopt;
   }
-  return static_cast<double>(together) > least_slower * static_cast<double>(alone);
+  return static_cast<double>(together) > least_slower * static_cast<double>(alone_ns);
 }
 
 }  // namespace sluice
