@@ -177,7 +177,7 @@ std::vector<ConfigVariable> make_table() {
               "permitted. auto: the cheaper one of those that the machine permits, which is mprotect."}),
       byte_count(
           &Config::eager_limit, {0, largest_eager_limit},
-          {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "16K",
+          {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "32K",
            "Largest message that is sent without asking the receiver first. A message that would not fit into half a ring of the "
            "transport (64K inside a node) always asks. Between nodes SLUICE_TCP_EAGER_LIMIT holds instead."}),
       list_of(

@@ -44,7 +44,7 @@ struct Config {
   ReleaseMode release = ReleaseMode::early;    // SLUICE_RELEASE=off|matched|early
   bool send_release = false;                   // SLUICE_SEND_RELEASE=0|1
   GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect|userfaultfd
-  std::size_t eager_limit = 16384;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
+  std::size_t eager_limit = 32768;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;   // SLUICE_RNDV: a name of the enumeration above
