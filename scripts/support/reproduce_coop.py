@@ -77,6 +77,16 @@ def described(thresholds):
             f"{size('coop_own_bytes')} on; streaming stores into a peer from {size('streaming_bytes')} on.")
 
 
+def remark_on(runs, chosen, options, thresholds):
+    """What holds for all points, and after it what holds for those that were measured again."""
+    if not chosen:
+        return ""
+    if not options.keep:
+        return described(thresholds)
+    names = "; ".join(point.name for point in chosen)
+    return f"{runs.remark('')} Measured again, {options.rounds} rounds ({names}): {described(thresholds)}".lstrip()
+
+
 def measure_times(builddir, point, side):
     """Microseconds by size."""
     times = {}
@@ -199,7 +209,7 @@ def main():
         with Bed(len(COPIES.slots)) as bed:
             runs.add(rounds_of(distance, COPIES.name, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
     print_tables(runs.rows)
-    remark = runs.remark(described(thresholds) if chosen else "")
+    remark = runs.remark(remark_on(runs, chosen, options, thresholds))
     print(remark)
     if options.write:
         write_page(runs.rows, remark)
