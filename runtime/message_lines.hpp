@@ -58,7 +58,7 @@ class MessageLines {
     StoreRates writing;
     StoreRates reading;
     PeerDistance distance;
-    DistanceInTurns in_turns;
+    MessageDistance of_messages;
     Patience patience;
   };
 

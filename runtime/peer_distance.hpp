@@ -72,11 +72,12 @@ class PeerDistance {
   std::uint32_t until_look_ = 1;
 };
 
-/// Whether a peer's lines are far, where processes share processors. Each message may have been written on another one, but few
-/// are, and a look takes as long as copying 15 KB (64 KB scattered to three, all near: with a look at each 1.18 times as long as
-/// where receivers read at once). So the longer all are alike the fewer are looked at, and the others taken to be so, too.
+/// Whether the lines of a peer's messages are far themselves. Where processes share processors each may have been written on
+/// another one, but few are, and a look takes as long as copying 15 KB (64 KB scattered to three, all near: with a look at each
+/// 1.18 times as long as where receivers read at once). So the longer all are alike the fewer are looked at, and the others taken
+/// to be so, too.
 /// [one thread at a time]
-class DistanceInTurns {
+class MessageDistance {
  public:
   /// Messages of the peer between two looks.
   static constexpr std::uint32_t most_between_looks = 15;

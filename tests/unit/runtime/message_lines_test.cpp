@@ -29,7 +29,8 @@ class MessageLinesTest : public testing::Test {
   MessageLines make(bool oversubscribed = false) {
     return {{calibration_, {.own_bytes = cache, .largest_bytes = 4 * cache}, oversubscribed}, &network_.transport(self), 2};
   }
-  void have_far_lines(bool far) { network_.have_lines_take(far ? 190 : 70); }
+  void have_far_lines(bool far) { have_far_lines(far, far); }
+  void have_far_lines(bool far, bool far_messages) { network_.have_lines_take(far ? 190 : 70, far_messages ? 190 : 70); }
 
   /// The next message, which has met its receive.
   const Request& match(MessageLines& lines, std::size_t bytes, std::uint8_t flags = flag_block) {
@@ -80,13 +81,21 @@ TEST_F(MessageLinesTest, far_are_left_to_it_at_any_length_that_is_worth_asking) 
   }
 }
 
-TEST_F(MessageLinesTest, far_are_not_left_to_it_if_they_come_in_windows_that_leave_its_cache) {
-  have_far_lines(true);
+TEST_F(MessageLinesTest, far_are_not_left_to_it_if_they_come_in_windows_of_which_most_lines_are_here) {
+  have_far_lines(true, false);
   for (const bool is_exchange : {false, true}) {
     const MessageLines::Moment in_a_window{.one_of_several = true, .is_exchange = is_exchange};
     MessageLines lines = make();
     EXPECT_EQ(left_to_sender(lines, 2 * cache, in_a_window), is_exchange);
     EXPECT_TRUE(left_to_sender(lines, 64 * kb, in_a_window)) << "it is still there";
+  }
+}
+
+TEST_F(MessageLinesTest, of_windows_are_left_to_it_where_they_are_far_and_so_are_its_other_lines) {
+  for (const bool far : {false, true}) {
+    have_far_lines(far, true);
+    MessageLines lines = make();
+    EXPECT_EQ(left_to_sender(lines, 2 * cache, {.one_of_several = true}), far);
   }
 }
 
@@ -123,8 +132,15 @@ TEST_F(MessageLinesTest, of_very_long_messages_are_shared_where_processes_share_
   EXPECT_TRUE(left_to_sender(lines, 2048 * kb - 1));
   EXPECT_FALSE(left_to_sender(lines, 2048 * kb));
   EXPECT_TRUE(left_to_sender(lines, 2048 * kb, {.one_of_several = true}));
-  EXPECT_TRUE(left_to_sender(lines, 128 * kb, in_an_exchange));
-  EXPECT_FALSE(left_to_sender(lines, 128 * kb + 1, in_an_exchange)) << "each has its own copies to make";
+}
+
+TEST_F(MessageLinesTest, that_processes_exchange_in_turns_are_left_to_senders_if_several_come_and_are_short) {
+  have_far_lines(true);
+  MessageLines lines = make(true);
+  constexpr MessageLines::Moment of_several{.one_of_several = true, .is_exchange = true};
+  EXPECT_TRUE(left_to_sender(lines, 128 * kb, of_several));
+  EXPECT_FALSE(left_to_sender(lines, 128 * kb + 1, of_several)) << "each has its own copies to make";
+  EXPECT_FALSE(left_to_sender(lines, 128 * kb, in_an_exchange)) << "who waits for one has the processor";
 }
 
 TEST_F(MessageLinesTest, of_senders_that_were_near_are_left_to_them_soon_after_they_were_moved) {
@@ -133,7 +149,7 @@ TEST_F(MessageLinesTest, of_senders_that_were_near_are_left_to_them_soon_after_t
   have_far_lines(true);
   std::uint32_t read_by_receiver = 0;
   while (!left_to_sender(lines, 64 * kb)) ++read_by_receiver;
-  EXPECT_LE(read_by_receiver, DistanceInTurns::most_between_looks);
+  EXPECT_LE(read_by_receiver, MessageDistance::most_between_looks);
   EXPECT_TRUE(left_to_sender(lines, 64 * kb));
 }
 

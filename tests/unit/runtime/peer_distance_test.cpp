@@ -70,7 +70,7 @@ TEST(PeerDistance, is_looked_at_again_where_nothing_was_to_be_seen) {
 }
 
 /// How many of so many messages are looked at, where all of their lines are far, or near.
-std::uint32_t looks(DistanceInTurns& distance, bool are_far, std::uint32_t messages) {
+std::uint32_t looks(MessageDistance& distance, bool are_far, std::uint32_t messages) {
   std::uint32_t looks = 0;
   for (std::uint32_t i = 0; i < messages; ++i) {
     if (!distance.is_due()) continue;
@@ -80,22 +80,22 @@ std::uint32_t looks(DistanceInTurns& distance, bool are_far, std::uint32_t messa
   return looks;
 }
 
-TEST(DistanceInTurns, is_looked_at_more_and_more_rarely_while_it_stays) {
+TEST(MessageDistance, is_looked_at_more_and_more_rarely_while_it_stays) {
   for (const bool are_far : {false, true}) {
-    DistanceInTurns distance;
+    MessageDistance distance;
     EXPECT_EQ(looks(distance, are_far, 1), 1U);
     EXPECT_EQ(distance.is_far(), are_far);
     EXPECT_LT(looks(distance, are_far, 100), 12U);
-    EXPECT_EQ(looks(distance, are_far, 10 * (DistanceInTurns::most_between_looks + 1)), 10U);
+    EXPECT_EQ(looks(distance, are_far, 10 * (MessageDistance::most_between_looks + 1)), 10U);
     EXPECT_EQ(distance.is_far(), are_far);
   }
 }
 
-TEST(DistanceInTurns, is_found_out_soon_where_a_writer_was_moved_and_looked_at_again_at_once) {
+TEST(MessageDistance, is_found_out_soon_where_a_writer_was_moved_and_looked_at_again_at_once) {
   for (const bool are_far : {false, true}) {
-    DistanceInTurns distance;
+    MessageDistance distance;
     looks(distance, are_far, 1000);
-    EXPECT_GE(looks(distance, !are_far, DistanceInTurns::most_between_looks + 2), 2U);
+    EXPECT_GE(looks(distance, !are_far, MessageDistance::most_between_looks + 2), 2U);
     EXPECT_EQ(distance.is_far(), !are_far);
   }
 }

@@ -90,6 +90,7 @@ struct LoopbackNetwork::Shared {
   const LoopbackKnobs knobs;
   std::atomic<bool> others_come{false};
   std::atomic<std::uint32_t> line_takes_ns{50};
+  std::atomic<std::uint32_t> message_line_takes_ns{50};
   std::mutex queues;
   std::vector<Station> stations;
   std::atomic<Peer> vanished{Peer{-1}};
@@ -176,7 +177,9 @@ class LoopbackTransport final : public Transport {
   }
 
   [[nodiscard]] std::uint32_t ns_of_a_line(Peer /*peer*/) override { return shared_.line_takes_ns; }
-  [[nodiscard]] std::uint32_t ns_of_a_line_before(Peer /*peer*/, std::uint64_t /*end*/) override { return shared_.line_takes_ns; }
+  [[nodiscard]] std::uint32_t ns_of_a_line_before(Peer /*peer*/, std::uint64_t /*end*/) override {
+    return shared_.message_line_takes_ns;
+  }
 
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override {
     if (!can_read(peer) || shared_.vanished == peer) return 0;
@@ -362,7 +365,10 @@ std::size_t LoopbackNetwork::wakes(Peer peer) {
 }
 
 std::size_t LoopbackNetwork::moments(Peer of) { return shared_->stations.at(index(of)).moments; }
-void LoopbackNetwork::have_lines_take(std::uint32_t ns) { shared_->line_takes_ns = ns; }
+void LoopbackNetwork::have_lines_take(std::uint32_t ns, std::uint32_t of_messages_ns) {
+  shared_->line_takes_ns = ns;
+  shared_->message_line_takes_ns = of_messages_ns;
+}
 void LoopbackNetwork::have_others_come(bool they_do) { shared_->others_come = they_do; }
 
 std::size_t LoopbackNetwork::bytes_written(Peer by) { return shared_->stations.at(index(by)).written; }

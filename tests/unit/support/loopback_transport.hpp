@@ -61,8 +61,8 @@ class LoopbackNetwork {
   /// takes, or do not.
   [[nodiscard]] std::size_t moments(Peer of);
   void have_others_come(bool they_do);
-  /// What any peer's line takes from now on.
-  void have_lines_take(std::uint32_t ns);
+  /// What a line takes from now on that a peer has just written, and one of its messages.
+  void have_lines_take(std::uint32_t ns, std::uint32_t of_messages_ns);
   /// Bytes that went through `write` and `read` of this peer.
   [[nodiscard]] std::size_t bytes_written(Peer by);
   [[nodiscard]] std::size_t bytes_read(Peer by);
