@@ -86,8 +86,17 @@ TEST_F(MessageLinesTest, far_are_not_left_to_it_if_they_come_in_windows_of_which
   for (const bool is_exchange : {false, true}) {
     const MessageLines::Moment in_a_window{.one_of_several = true, .is_exchange = is_exchange};
     MessageLines lines = make();
-    EXPECT_EQ(left_to_sender(lines, 2 * cache, in_a_window), is_exchange);
+    EXPECT_FALSE(left_to_sender(lines, 2 * cache, in_a_window));
     EXPECT_TRUE(left_to_sender(lines, 64 * kb, in_a_window)) << "it is still there";
+  }
+}
+
+TEST_F(MessageLinesTest, far_that_both_sides_send_are_left_to_senders_but_for_several_that_leave_their_caches) {
+  have_far_lines(true);
+  for (const std::size_t bytes : {cache / 2, cache / 2 + kb}) {
+    MessageLines lines = make();
+    EXPECT_TRUE(left_to_sender(lines, bytes, in_an_exchange));
+    EXPECT_EQ(left_to_sender(lines, bytes, {.one_of_several = true, .is_exchange = true}), bytes <= cache / 2) << bytes;
   }
 }
 
