@@ -14,7 +14,8 @@ MODES = {
     "cma": {"SLUICE_SHMEM_COPY": "cma"},
     "tcp": {"SLUICE_TRANSPORTS": "tcp"},
     "sends": {"SLUICE_SEND_RELEASE": "1"},
-    **{protocol: {"SLUICE_RNDV": protocol} for protocol in COPY_PROTOCOLS},
+    # Of short messages, too, so that more of what a program sends goes by the protocol.
+    **{protocol: {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K"} for protocol in COPY_PROTOCOLS},
     "older": {},
     "disabled": {"SLUICE_ENABLE": "0"},
 }
