@@ -110,6 +110,7 @@ std::optional<bool> share_a_core(CopyPair& pair, std::uint64_t alone_ns) {
   constexpr double least_slower = 1.5;
   std::uint64_t together = ~std::uint64_t{0};
   for (int i = 0; i < arithmetic_trials; ++i) {
+    if (!pair.run({})) return std::nullopt;  // a partner that has not begun to wait yet would leave this side alone
     pair.begin({.what = CopyPair::Job::What::compute});
     together = std::min(together, compute_ns());
     if (!pair.await()) return std::nullopt;

@@ -66,7 +66,7 @@ class CopyPair {
 /// Whether the two processors are threads of one core: then arithmetic takes twice as long where both do it (Zen 5 guest 2.2
 /// times, 0.9 to 1.2 otherwise), two halves of a copy gain nothing, and no line ever leaves the cache. Virtual machines do not
 /// tell it of theirs, and it changes by the second. `alone_ns` is what `compute_alone_ns` said before there was the pair: a
-/// partner that waits for a job spins, and slows what shares its core as well. Takes 0.2 ms. Nothing where the deadline came
+/// partner that waits for a job spins, and slows what shares its core (1.1 times). Takes 0.2 ms. Nothing where the deadline came
 /// first.
 [[nodiscard]] std::optional<bool> share_a_core(CopyPair& pair, std::uint64_t alone_ns);
 
