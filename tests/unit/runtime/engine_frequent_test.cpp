@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "runtime/frequent_sends.hpp"
 #include "runtime/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/thread_beside.hpp"
 #include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
@@ -165,16 +165,13 @@ TEST_F(Frequent, a_blocking_send_leaves_so_only_where_that_was_asked_for) {
     Context* const from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
     Context* const to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
     std::vector<std::vector<std::byte>> got(messages, std::vector<std::byte>(bytes));
-    std::atomic<bool> begun{false};
-    std::thread receiving([&] {
-      begun = true;
+    std::thread receiving = beside([&] {
       for (auto& one : got) {
         Request* const receive = receiver.start_receive(*to, Rank{0}, RdmaPair::tag, RdmaPair::contiguous(one), RdmaPair::here);
         receiver.wait_all(std::array{receive}, RdmaPair::here);
         receiver.take(receive);
       }
     });
-    while (!begun) std::this_thread::yield();  // a thread that begins has all signals blocked, and no block is made meanwhile
     for (unsigned i = 0; i < messages; ++i) {
       fill(i);
       sender.send(*from, Rank{1}, RdmaPair::tag, buffer_.data(), bytes, SendMode::standard, RdmaPair::here);
@@ -199,7 +196,7 @@ TEST_F(Frequent, a_send_after_one_that_was_gathered_is_its_own) {
   std::vector<std::byte> expected(gaps.bytes());
   LayoutCursor(gaps).pack(expected);
   std::vector<std::byte> got(bytes);
-  std::thread receiving([&] {
+  std::thread receiving = beside([&] {
     for (unsigned i = 0; i <= messages; ++i) {
       receiver.receive(*to, Rank{0}, RdmaPair::tag, got.data(), bytes, RdmaPair::here);
     }

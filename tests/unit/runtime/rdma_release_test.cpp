@@ -12,10 +12,10 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/page_guard.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
+#include "tests/unit/support/thread_beside.hpp"
 #include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
@@ -49,9 +49,7 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
   void run(std::size_t messages, const std::function<void(Engine&, Context&)>& receiving) {
     Engine sender(parts(Peer{0}, false));
     Engine receiver(parts(Peer{1}, true));
-    std::atomic<bool> begun = false;
-    std::thread sending([&] {
-      begun = true;
+    std::thread sending = beside([&] {
       Context* world = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
       for (std::size_t message = 0; message < messages; ++message) {
         std::vector<std::byte> data(message_bytes_);
@@ -61,8 +59,6 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
       }
       sender.drain();
     });
-    // What a thread that is being made blocks keeps buffers from becoming blocks.
-    while (!begun || !PageGuard::holds_writers_up()) std::this_thread::yield();
     receiving(receiver, *receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1}));
     asked_ = messages;
     receiver.settle_all();

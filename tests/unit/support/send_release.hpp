@@ -13,8 +13,8 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/page_guard.hpp"
 #include "runtime/statistics.hpp"
+#include "tests/unit/support/thread_beside.hpp"
 #include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"
 
@@ -50,9 +50,7 @@ class SendReleaseOver : public testing::Test {
   void run(std::size_t messages, const std::function<void(Engine&, Context&)>& sending) {
     Engine receiver(parts(Peer{1}, false));
     Engine sender(parts(Peer{0}, true));
-    std::atomic<bool> begun = false;
-    std::thread receiving([&] {
-      begun = true;
+    std::thread receiving = beside([&] {
       Context* world = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
       for (std::size_t i = 0; i < messages; ++i) {
         if (i == 0) std::this_thread::sleep_for(late);
@@ -62,8 +60,6 @@ class SendReleaseOver : public testing::Test {
       }
       receiver.drain();
     });
-    // What a thread that is being made blocks keeps buffers from becoming blocks.
-    while (!begun || !PageGuard::holds_writers_up()) std::this_thread::yield();
     sending(sender, *sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero));
     ask(messages);
     sender.drain();
