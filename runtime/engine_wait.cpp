@@ -173,6 +173,7 @@ void Engine::State::arm(Lock& lock) {
     const bool copies_first = copies_before_leaving();
     looked = !copies_first && !transport->pending();
     if (looked) break;
+    set_attention(Attention::none);  // for this thread polls once more: who gets its answer had better not wake anybody meanwhile
     if (copies_first) {
       progress(lock);
     } else {

@@ -120,5 +120,28 @@ TEST(Waking, the_end_of_a_send_does_not_wake_a_process_that_computes) {
   EXPECT_EQ(got, data);
 }
 
+/// Two that leave their calls at once, each with an answer for the other, would wake each other's helper threads for nothing.
+TEST(Waking, who_answers_when_it_leaves_a_call_still_polls) {
+  LoopbackNetwork network(2, {.can_read = false});
+  Process p(network, Peer{0}, 2);
+  Process q(network, Peer{1}, 2);
+  std::vector<std::byte> data = pattern(1'000'000, 1);
+  std::vector<std::byte> got(data.size());
+  Request* receive = q.engine.start_receive(*q.world, zero, tag, contiguous(got), here);
+  ASSERT_EQ(network.under_way(Peer{0}), 0U);
+  // The announcement finds q in a call that ends.
+  network.transport(Peer{1}).set_attention(Attention::none);
+  Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
+  q.engine.prepare_for_host_call();
+  EXPECT_EQ(network.under_way(Peer{0}), 1U) << "what its sender is to do";
+  EXPECT_EQ(network.sent_while_away(Peer{1}), 0U);
+
+  p.engine.wait_all({&send, 1}, here);
+  p.engine.take(send);
+  q.engine.wait_all({&receive, 1}, here);
+  q.engine.take(receive);
+  EXPECT_EQ(got, data);
+}
+
 }  // namespace
 }  // namespace sluice

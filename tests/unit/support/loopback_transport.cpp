@@ -39,6 +39,7 @@ struct Station {
   std::condition_variable helper;
   bool helper_woken = false;
   std::size_t wakes = 0;
+  std::size_t sent_while_away = 0;
   std::atomic<std::size_t> moments{0};
 
   std::vector<std::atomic<std::uint64_t>> slots;
@@ -130,6 +131,7 @@ class LoopbackTransport final : public Transport {
     const std::uint64_t due = station.polls + 1 + shared_.knobs.delay_polls;
     station.from[index(self_)].push_back({self_, header, std::move(outgoing_), due});
     outgoing_.clear();
+    if (mine_.attention.load() != Attention::none) ++mine_.sent_while_away;
     LoopbackNetwork::Shared::attend(station, news_of(header));
   }
 
@@ -362,6 +364,11 @@ std::size_t LoopbackNetwork::under_way(Peer to) {
 std::size_t LoopbackNetwork::wakes(Peer peer) {
   const std::lock_guard lock(shared_->queues);
   return shared_->stations.at(index(peer)).wakes;
+}
+
+std::size_t LoopbackNetwork::sent_while_away(Peer by) {
+  const std::lock_guard lock(shared_->queues);
+  return shared_->stations.at(index(by)).sent_while_away;
 }
 
 std::size_t LoopbackNetwork::moments(Peer of) { return shared_->stations.at(index(of)).moments; }
