@@ -10,8 +10,9 @@ namespace sluice {
 namespace {
 
 /// Of processes that send to each other, each has its own copies to make, and the processors are equally busy without sharing
-/// one. A message each way, µs where receivers read and where both copy: 256 KB 21 and 30, 1 MB 71 and 77, 4 MB 312 and 358; the
-/// faces of a stencil, 1 MB: 106 and 162. Not so for a message that is so many times longer than what this process sends.
+/// one. A message each way, µs where receivers read and where both copy: 256 KB 24 and 23, 1 MB 58 and 62, 4 MB 238 and 240; 1 MB
+/// of which a byte of each page is read 21 and 28. Not so for a message that is so many times longer than what this process
+/// sends.
 constexpr std::size_t least_uneven = 2;
 
 SendCall call_of(std::uint8_t rts_flags) {
