@@ -129,9 +129,10 @@ TEST(Waking, who_answers_when_it_leaves_a_call_still_polls) {
   std::vector<std::byte> got(data.size());
   Request* receive = q.engine.start_receive(*q.world, zero, tag, contiguous(got), here);
   ASSERT_EQ(network.under_way(Peer{0}), 0U);
-  // The announcement finds q in a call that ends.
+  // The announcement finds q in a call that ends, and the answer p in one.
   network.transport(Peer{1}).set_attention(Attention::none);
   Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
+  network.transport(Peer{0}).set_attention(Attention::none);
   q.engine.prepare_for_host_call();
   EXPECT_EQ(network.under_way(Peer{0}), 1U) << "what its sender is to do";
   EXPECT_EQ(network.sent_while_away(Peer{1}), 0U);
