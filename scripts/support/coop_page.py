@@ -13,6 +13,8 @@ from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST
 from reproduction import Failed, machine, markdown, print_aligned, write_csv
 
 PAGE = ROOT / "docs" / "cooperative.md"
+FAR_PAGE = ROOT / "docs" / "cooperative-far.md"
+MOST_NEAR_NS = 300  # most_near_ns of runtime/peer_distance.hpp: round trips of a line between processors that share a cache
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
 
 WITHIN = 1.05
@@ -146,7 +148,7 @@ def print_tables(rows):
     print("\n" + "\n".join(summary(figures)))
 
 
-TEXT = """# Cooperative rendezvous
+TEXT = """# Cooperative rendezvous{between}
 
 Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write`.
@@ -168,7 +170,7 @@ The paper's machines have 20 to 64 cores and a rank for each; it copies by the k
 
 {summary}
 
-![Speed-up over rput](cooperative.svg)
+![Speed-up over rput]({stem}.svg)
 
 {patterns}
 
@@ -185,7 +187,7 @@ copies are large messages that a rank copied, all of them or a part (the counter
 
 {copies}
 
-![Copies by rank](cooperative-copies.svg)
+![Copies by rank]({stem}-copies.svg)
 
 ## Small messages beside long ones
 
@@ -195,9 +197,9 @@ a size behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB
 
 {beside}
 
-![How long small messages took](cooperative-small.svg)
+![How long small messages took]({stem}-small.svg)
 
-All figures as they are: [cooperative.csv](cooperative.csv).
+All figures as they are: [{stem}.csv]({stem}.csv).
 """
 
 
@@ -216,13 +218,20 @@ def distances(figures):
     return "; ".join(texts + ([f"at no single one: {mixed}"] if mixed else []))
 
 
+def are_far(figures):
+    """Whether the processors shared no cache at most points."""
+    known = [ns for ns in figures.distances.values() if ns]
+    return bool(known) and statistics.median(known) > MOST_NEAR_NS
+
+
 def write_page(rows, remark):
     figures = Figures(rows)
+    page, between = (FAR_PAGE, ", processors that share no cache") if are_far(figures) else (PAGE, "")
     if missing := figures.missing():
         raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
-    PAGE.write_text(TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
+    page.write_text(TEXT.format(between=between, stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                                 patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                                 chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,
@@ -230,7 +239,7 @@ def write_page(rows, remark):
                                 copies=markdown(COPIES_HEADINGS, copies_table(figures)), beside_ranks=BESIDE[0].ranks,
                                 beside=markdown(BESIDE_HEADINGS, beside_table(figures))))
     for suffix, drawing in (("", speedup_plot), ("-copies", copies_plot), ("-small", beside_plot)):
-        PAGE.with_name(f"{PAGE.stem}{suffix}.svg").write_text(drawing(figures))
-    write_csv(PAGE.with_suffix(".csv"), ("pattern", "ranks", "bytes", *(f"{side.name}_us" for side in SIDES)),
+        page.with_name(f"{page.stem}{suffix}.svg").write_text(drawing(figures))
+    write_csv(page.with_suffix(".csv"), ("pattern", "ranks", "bytes", *(f"{side.name}_us" for side in SIDES)),
               [(one.point.pattern.name, one.point.ranks, one.size, *(f"{one.us[side.name]:.2f}" for side in SIDES))
                for one in figures.all_timed()])

@@ -1,7 +1,8 @@
 """Reproduces the figures of the cooperative-rendezvous paper (Chakraborty and others) on this machine.
 
     scripts/reproduce-coop                           builds, measures everything (half an hour), prints the tables
-    scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots
+    scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots; cooperative-far.* where
+                                                     the processors shared no cache
     scripts/reproduce-coop --only stencil --keep     measures some points and keeps the others of an earlier run
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
@@ -181,7 +182,7 @@ def turns_of(distance, builddir, point, rounds):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, "points", ROUNDS)
-    parser.add_argument("--write", action="store_true", help="replace docs/cooperative.*")
+    parser.add_argument("--write", action="store_true", help="replace docs/cooperative.*, or docs/cooperative-far.* where the processors shared no cache")
     return parser.parse_args()
 
 
