@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <thread>
 
 #include "runtime/page_guard.hpp"
@@ -13,12 +12,12 @@ namespace sluice {
 /// becomes a block meanwhile: waits until there is none. Needs a page guard or an alias arena.
 template <class Work>
 std::thread beside(Work work) {
-  const auto begun = std::make_shared<std::atomic<bool>>(false);
-  std::thread made([begun, work] {
-    *begun = true;
+  std::atomic<bool> begun = false;
+  std::thread made([&begun, work] {
+    begun = true;
     work();
   });
-  while (!*begun || !PageGuard::holds_writers_up()) std::this_thread::yield();
+  while (!begun || !PageGuard::holds_writers_up()) std::this_thread::yield();
   return made;
 }
 
