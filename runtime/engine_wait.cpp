@@ -228,7 +228,9 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
   note_awaited(requests);
   ++waiting;
   Waiter waiter(*this, Waiter::Who::application);
+  constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
+  if (config.release == ReleaseMode::off) next_try = never;
   std::size_t first_open = 0;
   bool asked = false;  // of the call site, once a call
   for (;;) {
@@ -237,11 +239,11 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     if (progress(lock)) continue;
     waiter.step(lock, next_try);
     traced.lasts(waiter.waited_ns());
-    if (waiter.waited_ns() < next_try || config.release == ReleaseMode::off) continue;
+    if (waiter.waited_ns() < next_try) continue;
     next_try = 2 * waiter.waited_ns();
     if (!asked && !policy.allows(site)) {
       refuse_release(requests.subspan(first_open), Fallback::call_site_never_pays, waiter.waited_ns());
-      next_try = ~std::uint64_t{0};
+      next_try = never;
       continue;
     }
     asked = true;
@@ -348,13 +350,14 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   if (state_.epoch != seen_epoch_) last_completion_ = now;
   seen_epoch_ = state_.epoch;
   if (now - std::max(started_, last_completion_) < (state_.oversubscribed ? yield_ns : spin_ns)) return;
+  if (until_ns <= waited_ns_) return;
   if (state_.transport && static_cast<int>(state_.transport->vanished()) >= 0) state_.transport->wake_helper();
   const bool host_busy = state_.host.outstanding && state_.host.outstanding();
   microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
   // What comes to a receive that was announced wakes nobody. Looked for more and more rarely, so that it is late by so much at
   // most.
   if (!state_.announced.empty()) limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
-  if (until_ns > waited_ns_) limit = std::min(limit, microseconds((until_ns - waited_ns_) / 1000 + 1));
+  limit = std::min(limit, microseconds((until_ns - waited_ns_) / 1000 + 1));
   state_.sleep(lock, limit);
 }
 

@@ -32,8 +32,8 @@ class Waiter {
   enum class Who : std::uint8_t { application, fault_handler };
 
   Waiter(Engine::State& state, Who who) : state_(state), who_(who) {}
-  /// After a round in which nothing that the caller waits for happened. The lock is held before and after. Does not sleep past
-  /// the time when the wait has lasted `until_ns`.
+  /// After a round in which nothing that the caller waits for happened. The lock is held before and after. Does not sleep once
+  /// the wait has lasted `until_ns`, nor past that.
   void step(Lock& lock, std::uint64_t until_ns = ~std::uint64_t{0});
   [[nodiscard]] std::uint64_t waited_ns() const { return waited_ns_; }
 
