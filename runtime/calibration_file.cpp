@@ -100,10 +100,10 @@ CalibrationInForce stored_calibration(const std::string& setting) {
   return found;
 }
 
-CalibrationInForce find_calibration(const std::string& setting, bool anew) {
+CalibrationInForce find_calibration(const std::string& setting, bool anew, std::optional<bool> (*share)()) {
   CalibrationInForce found = stored_calibration(setting);
   if (found.is_off || (!found.may_measure() && !anew)) return found;
-  if (!anew && found.calibration.one_core != 0 && processors_share_a_core().value_or(true)) return found;
+  if (!anew && found.calibration.one_core != 0 && share().value_or(true)) return found;
   std::optional<Calibration> measured;
   for (int left = anew ? tries_when_asked : 1; left > 0 && !measured; --left) measured = measure_calibration();
   if (!measured) {

@@ -36,8 +36,9 @@ struct CalibrationInForce {
   }
 };
 /// For one process of a machine: from the file, or measured and stored there. What was measured while the processors were threads
-/// of one core holds as long as they still are. `anew`: measured in any case.
-[[nodiscard]] CalibrationInForce find_calibration(const std::string& setting, bool anew = false);
+/// of one core holds as long as they still are, or `share` cannot tell. `anew`: measured in any case.
+[[nodiscard]] CalibrationInForce find_calibration(const std::string& setting, bool anew = false,
+                                                  std::optional<bool> (*share)() = processors_share_a_core);
 /// What find_calibration would read; never measures and never writes.
 [[nodiscard]] CalibrationInForce stored_calibration(const std::string& setting);
 
