@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view title = "sluice calibration 8";
+constexpr std::string_view title = "sluice calibration 9";
 constexpr std::string_view never_word = "never";
 
 constexpr std::size_t least_streaming_bytes = std::size_t{4} << 10;
@@ -32,6 +32,7 @@ void for_each_value(Values& values, Each&& each) {
   each("gathered_bytes", values.gathered_bytes);
   each("coop_bytes", values.coop_bytes);
   each("coop_own_bytes", values.coop_own_bytes);
+  each("coop_turns_bytes", values.coop_turns_bytes);
   each("chunk_bytes", values.chunk_bytes);
 }
 
@@ -99,6 +100,7 @@ Calibration clamped(Calibration calibration) {
   calibration.gathered_bytes = std::max(calibration.gathered_bytes, Calibration::least_coop_bytes);
   calibration.coop_bytes = std::clamp(calibration.coop_bytes, Calibration::least_coop_bytes, Calibration::most_coop_bytes);
   calibration.coop_own_bytes = std::clamp(calibration.coop_own_bytes, calibration.coop_bytes, Calibration::most_coop_own_bytes);
+  calibration.coop_turns_bytes = std::max(calibration.coop_turns_bytes, Calibration::least_coop_turns_bytes);
   calibration.chunk_bytes = std::clamp(calibration.chunk_bytes, least_chunk_bytes, most_chunk_bytes);
   return calibration;
 }

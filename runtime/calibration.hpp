@@ -13,6 +13,7 @@
 //   gathered_bytes    the shortest message that its blocked sender copies beside others, where many processes share a processor
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
 //   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may read alone
+//   coop_turns_bytes  the same where processes share processors, whatever their calls
 //   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
 //
 // Bounds. Everything is clamped, whatever was measured; times are medians of trials in turn, and something else than the ordinary
@@ -43,6 +44,7 @@ struct Calibration {
   std::size_t gathered_bytes = shared_copy::never;
   std::size_t coop_bytes = std::size_t{32} << 10;
   std::size_t coop_own_bytes = std::size_t{64} << 10;
+  std::size_t coop_turns_bytes = shared_copy::never;
   std::size_t chunk_bytes = std::size_t{128} << 10;
 
   /// Of coop_bytes, also where two halves at once were not found to pay. Whether they do changes with the processors that a
@@ -53,6 +55,7 @@ struct Calibration {
   static constexpr std::size_t least_coop_bytes = std::size_t{32} << 10;
   /// Of coop_own_bytes, likewise. Longer messages stay in no processor's own cache.
   static constexpr std::size_t most_coop_own_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t least_coop_turns_bytes = std::size_t{128} << 10;
 
   /// coop_bytes and coop_own_bytes for one of several messages that come at once: the messages that two halves take are on the
   /// way of the first one only. Not where they were not found to pay. Speed-up over the better one of both sides alone: windows
@@ -77,7 +80,7 @@ struct Calibration {
 /// Keeps every member within what is sensible on any machine.
 [[nodiscard]] Calibration clamped(Calibration calibration);
 
-/// Takes 5 to 20 ms and 2 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
+/// Takes 20 to 50 ms and 2 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
 [[nodiscard]] std::optional<Calibration> measure_calibration();
 
 /// Whether the two processors are threads of one core now. Takes 1 ms; nothing as above. [likewise]

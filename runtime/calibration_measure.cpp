@@ -26,7 +26,7 @@ namespace {
 
 using Job = CopyPair::Job;
 
-constexpr std::uint64_t limit_ns = 40'000'000;
+constexpr std::uint64_t limit_ns = 80'000'000;
 /// 32 KB is what one side copies of a message of 64 KB.
 constexpr std::array<std::size_t, 5> lengths{std::size_t{4} << 10, std::size_t{16} << 10, std::size_t{32} << 10,
                                              std::size_t{64} << 10, std::size_t{256} << 10};
@@ -43,6 +43,10 @@ constexpr int trials = 9;
 constexpr int round_trips = 100;
 /// Another way than the ordinary one must take less than this share of its time.
 constexpr double clearly = 0.9;
+/// ... and this share where trials are of one message at a time and programs are not: of these, senders that took 0.86 to 0.9 of
+/// the time of receivers in a trial (Emerald Rapids; now and then 0.8) were slower. 256 KB each way 41 µs by senders, 35 read; 1
+/// MB there and back 262 and 225. Where no cache is shared (Zen 5) it is 0.2.
+constexpr double by_much = 0.6;
 /// What one side copies before it looks at control messages.
 constexpr double chunk_ns = 10'000;
 constexpr std::size_t chunk_step = std::size_t{32} << 10;
@@ -241,38 +245,68 @@ Stores best_plain(Costs& costs) {
   return best;
 }
 
-/// The shortest length from which on two halves are done clearly sooner, and two more messages sent, than the receiver has read
-/// all. Where the two are alike, one measurement finds this and the next one that, and programs were faster where the receiver
-/// reads: gathers of 256 KB and 1 MB, four ranks on two processors, 63 and 85 µs, 171 and 239.
-///
-/// At the length of a processor's own cache a message has left that in part. Between processors that share another cache the two
-/// are too much alike there to be told apart (0.92 to 1.10 of each other in eight measurements), while programs of two ranks were
-/// faster with two halves: scatters, gathers and broadcasts of 1 MB 1.16 to 1.26 times.
-std::size_t find_coop_own_bytes(Trials& pair, Stores write, Stores read, double round_trip) {
-  const bool near = round_trip <= most_near_ns;
-  std::size_t found = Calibration::most_coop_own_bytes;
-  if (near) found = std::min(found, std::max(processor_caches().own_bytes, own_lengths.front()));
-  for (std::size_t i = own_lengths.size(); i-- > 0;) {
-    const double both = pair.both_sides_anew(write, read, own_lengths[i]) + more_coop_round_trips * round_trip;
-    if (both > clearly * pair.other_side_anew(read, own_lengths[i])) break;
-    found = own_lengths[i];
-  }
-  return found;
+/// Of some measurements. What comes within a few hundredths of a limit is found now on this side of it and now on that.
+template <class Measure>
+double middle_of(Measure&& measure) {
+  std::array<double, 5> found{};
+  for (double& one : found) one = measure();
+  std::sort(found.begin(), found.end());
+  return found[found.size() / 2];
 }
 
-/// How a message is copied whose sender writes the same lines before each: by its receiver, who hands them back, or by the
-/// sender. What is best here says whether the two processors share a cache.
+/// What two halves take, and two more messages, of what the receiver takes to read all.
+double halves_of_reading(Trials& pair, Stores write, Stores read, std::size_t bytes, double round_trip) {
+  const double both = pair.both_sides_anew(write, read, bytes) + more_coop_round_trips * round_trip;
+  return both / pair.other_side_anew(read, bytes);
+}
+
+/// From which length on two halves are better than that the receiver reads. It may be so clearly at the longest, 1 MB. Then a
+/// shorter one's need only take less time, and do so also where processes share processors, if both sides wait. (Emerald Rapids:
+/// 1 MB 0.64 to 0.87 of the time in 24 trials, 256 KB 0.83 to 1.0, 128 KB 1.0 to 1.1. Two ranks, µs read and by both: 256 KB
+/// gathered 39 and 37, 1 MB broadcast in four pieces 174 and 158; four ranks on two processors: 1 MB gathered 406 and 342, the
+/// broadcast 354 and 284.)
+///
+/// Where the two are alike there (Zen 5), one measurement finds this and the next one that, and programs were faster where the
+/// receiver reads: gathers of 256 KB and 1 MB, four ranks on two processors, 63 and 85 µs, 171 and 239. But at the length of a
+/// processor's own cache a message has left that in part. Between processors that share another cache the two are too much alike
+/// there to be told apart (0.92 to 1.10 of each other in eight measurements), while programs of two ranks were faster with two
+/// halves: scatters, gathers and broadcasts of 1 MB 1.16 to 1.26 times.
+void find_coop_own_bytes(Trials& pair, Calibration& made, Stores write, Stores read, double round_trip) {
+  constexpr double sooner = 0.95;
+  made.coop_own_bytes = Calibration::most_coop_own_bytes;
+  const auto of_reading = [&](std::size_t bytes) {
+    return middle_of([&] { return halves_of_reading(pair, write, read, bytes, round_trip); });
+  };
+  if (of_reading(own_lengths.back()) < clearly) {
+    made.coop_own_bytes = own_lengths.back();
+    made.coop_turns_bytes = Calibration::least_coop_turns_bytes;
+    for (std::size_t i = own_lengths.size() - 1; i-- > 0;) {
+      if (of_reading(own_lengths[i]) > sooner) break;
+      made.coop_own_bytes = own_lengths[i];
+    }
+  }
+  const std::size_t own_cache = std::max(processor_caches().own_bytes, own_lengths.front());
+  if (round_trip <= most_near_ns) made.coop_own_bytes = std::min(made.coop_own_bytes, own_cache);
+}
+
+/// How a message is copied whose sender writes the same lines before each: by its receiver, who hands them back or does not, or
+/// by the sender. What is best here says whether the two processors share a cache. Many processes on each processor write with
+/// all of these what they have just written, so of them it is enough that the sender is not slower: 1 MB gathered from seven,
+/// Emerald Rapids, 811 µs by senders and 992 read.
 void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, double round_trip) {
   const bool can_hand_back = copy_variant(Stores::handing_back).stores == Stores::handing_back;
   const Stores read = can_hand_back ? Stores::handing_back : made.copies.pieces;
-  const double left_there = pair.other_side_and_writing(made.copies.pieces, shared_length);
-  const double handed_back = pair.other_side_and_writing(read, shared_length);
-  const double by_sender = pair.one_side_and_writing(write, shared_length) + more_coop_round_trips * round_trip;
+  const double left_there = middle_of([&] { return pair.other_side_and_writing(made.copies.pieces, shared_length); });
+  const double handed_back = middle_of([&] { return pair.other_side_and_writing(read, shared_length); });
+  const double copied = middle_of([&] { return pair.one_side_and_writing(write, shared_length); });
+  const double by_sender = copied + more_coop_round_trips * round_trip;
   const bool handing_was_better = handed_back < clearly * left_there && handed_back <= by_sender;
-  const bool sender_was_better = by_sender < clearly * std::min(handed_back, left_there);
+  const double by_receiver = std::min(handed_back, left_there);
+  if (by_sender < by_receiver) made.gathered_bytes = least_gathered_bytes;
+  const bool sender_was_better = by_sender < by_much * by_receiver;
   if (!handing_was_better && !sender_was_better) return;
-  if (can_hand_back) made.copies.handing_back_bytes = least_handing_back_bytes;
-  if (sender_was_better) made.gathered_bytes = least_gathered_bytes;
+  // There may be other pairs of processors than this one, and nearer ones.
+  if (can_hand_back && clearly * handed_back < left_there) made.copies.handing_back_bytes = least_handing_back_bytes;
   made.far_ns = least_left_to_sender_ns(pair.line(), round_trip, sender_was_better);
 }
 
@@ -305,7 +339,7 @@ Calibration calibrate(Trials& pair) {
   const double shared_streaming = pair.other_side_shared(Stores::streaming, shared_length);
   if (shared_streaming < clearly * shared_plain) made.copies.streaming_shared_bytes = least_streaming_shared_bytes;
   spare_the_senders_stores(pair, made, write, round_trip);
-  made.coop_own_bytes = find_coop_own_bytes(pair, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
+  find_coop_own_bytes(pair, made, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
 
   const double won_per_byte = (alone - std::min(both_plain, both_streaming)) / static_cast<double>(longest);
   const double paid = coop_round_trips * round_trip;

@@ -90,6 +90,7 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .found_in_a_call = Engine::this_thread_is_inside(),
           .is_exchange = both_send && is_even,
           .one_of_several = is_one_of_several(),
+          .pays_in_turns = bytes >= calibration.coop_turns_bytes,
           .is_gathered = crowded && is_long,
           .oversubscribed = oversubscribed};
 }

@@ -17,6 +17,8 @@
 //                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
 //                                  by load, and was faster
 //   more processes than processors
+//     both sides wait, a message of which two halves clearly pay between any two processors (calibration.hpp)
+//                                  both
 //     MPI_Recv or MPI_Send, both sides wait, a very long message
 //                                  both: one that sends to many, or receives from them, has a processor of the node more often
 //                                  than each of these
@@ -55,6 +57,7 @@ struct CopySituation {
   bool found_in_a_call = false;  // by the application, not by the helper thread
   bool is_exchange = false;      // the receiver sends as much itself
   bool one_of_several = false;   // others come at the same time
+  bool pays_in_turns = false;    // two halves, also where the processes share processors (calibration.hpp)
   bool is_gathered = false;      // long, and there are many processes on each processor (calibration.hpp)
   bool oversubscribed = false;   // the processes of the node share processors
 };
@@ -85,10 +88,10 @@ template <typename SenderWaits>
   using trace::Reason;
   const bool send_blocks = now.send == SendCall::blocking;
   if (now.oversubscribed) {
-    const bool shared = (send_blocks || now.receive_blocks) && now.bytes >= hybrid::least_shared_in_turns;
+    const bool is_very_long = (send_blocks || now.receive_blocks) && now.bytes >= hybrid::least_shared_in_turns;
     if (now.receiver_waits && now.is_gathered && send_blocks && !now.receive_blocks)
       return {Copier::sender, Reason::sender_copies};
-    if (now.receiver_waits && shared && sender_waits()) return {Copier::both, Reason::both_copy};
+    if (now.receiver_waits && (is_very_long || now.pays_in_turns) && sender_waits()) return {Copier::both, Reason::both_copy};
     if (now.receiver_waits) return {Copier::receiver, Reason::receiver_waits};
     const bool by_table = send_blocks && !now.receive_blocks;
     if (by_table && now.bytes >= hybrid::least_copied_by_blocked_sender) return {Copier::sender, Reason::calls};

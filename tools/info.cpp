@@ -95,6 +95,7 @@ nlohmann::json as_json(const CalibrationInForce& found) {
           {"gathered_bytes", bytes_or_null(values.gathered_bytes)},
           {"coop_bytes", values.coop_bytes},
           {"coop_own_bytes", values.coop_own_bytes},
+          {"coop_turns_bytes", bytes_or_null(values.coop_turns_bytes)},
           {"chunk_bytes", values.chunk_bytes}};
 }
 
@@ -121,6 +122,7 @@ std::string as_text(const CalibrationInForce& found) {
                       from(values.gathered_bytes));
   text += fmt::format("            by both sides {}, into memory that only the receiver uses {}; in chunks of up to {}\n",
                       from(values.coop_bytes), from(values.coop_own_bytes), show_bytes(values.chunk_bytes));
+  text += fmt::format("            ... on processors that many share {}\n", from(values.coop_turns_bytes));
   return text;
 }
 

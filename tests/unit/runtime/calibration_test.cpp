@@ -23,6 +23,7 @@ Calibration example() {
   made.gathered_bytes = 1 << 20;
   made.coop_bytes = 40000;
   made.coop_own_bytes = 300000;
+  made.coop_turns_bytes = 200000;
   made.chunk_bytes = 196608;
   return made;
 }
@@ -66,6 +67,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   wild.gathered_bytes = 0;
   wild.coop_bytes = never;
   wild.coop_own_bytes = 0;
+  wild.coop_turns_bytes = 0;
   wild.chunk_bytes = 1;
   const auto read = from_text(to_text(wild, key), key).calibration;
   ASSERT_TRUE(read);
@@ -74,6 +76,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   EXPECT_GE(read->copies.streaming_shared_bytes, 4096U);
   EXPECT_GE(read->copies.handing_back_bytes, 4096U);
   EXPECT_GE(read->gathered_bytes, 32768U);
+  EXPECT_EQ(read->coop_turns_bytes, Calibration::least_coop_turns_bytes);
   EXPECT_EQ(read->coop_own_bytes, read->coop_bytes) << "who may read alone need not share";
   EXPECT_GE(read->chunk_bytes, 32768U);
   wild.coop_own_bytes = never;

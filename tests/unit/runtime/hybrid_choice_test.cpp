@@ -62,6 +62,10 @@ constexpr CopySituation gathered(CopySituation now) {
   now.is_gathered = true;
   return now;
 }
+constexpr CopySituation paying(CopySituation now) {
+  now.pays_in_turns = true;
+  return now;
+}
 constexpr CopySituation several(CopySituation now) {
   now.one_of_several = true;
   return now;
@@ -114,6 +118,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_very_long_one_that_was_released", shared(unattended(blocking(2048 * kb))), true, Copier::sender,
              Reason::sender_copies},
         Case{"a_window", shared(nonblocking(4096 * kb)), true, Copier::receiver, Reason::receiver_waits},
+        Case{"two_halves_that_pay", shared(paying(nonblocking(128 * kb))), true, Copier::both, Reason::both_copy},
+        Case{"two_halves_of_a_busy_sender", shared(paying(nonblocking(128 * kb))), false, Copier::receiver,
+             Reason::receiver_waits},
+        Case{"two_halves_that_nobody_waits_for", shared(paying(unattended(nonblocking(128 * kb)))), true, Copier::receiver,
+             Reason::is_short},
+        Case{"of_many_at_once_two_halves_pay_less", shared(paying(gathered(to_irecv(1024 * kb)))), true, Copier::sender,
+             Reason::sender_copies},
         Case{"nobody_waits", shared(unattended(nonblocking(1024 * kb))), false, Copier::sender, Reason::sender_copies},
         Case{"nobody_waits_for_a_short_one", shared(unattended(nonblocking(1023 * kb))), false, Copier::receiver,
              Reason::is_short}),
