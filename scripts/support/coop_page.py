@@ -150,8 +150,8 @@ def print_tables(rows):
 
 TEXT = """# Cooperative rendezvous{between}
 
-Written by `scripts/reproduce-coop --write`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine. Some points again, with the others kept:
-`scripts/reproduce-coop --only 'gather, 4' --keep --write`.
+Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine. Some points again, with the others kept:
+`scripts/reproduce-coop --only 'gather, 4' --keep --write{page_option}`.
 
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,
 `apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
@@ -224,14 +224,21 @@ def are_far(figures):
     return bool(known) and statistics.median(known) > MOST_NEAR_NS
 
 
-def write_page(rows, remark):
+def page_of(figures, name):
+    """And what its title says of the machine."""
+    if name:
+        return PAGE.with_name(f"{name}.md"), f", {machine()}"
+    return (FAR_PAGE, ", processors that share no cache") if are_far(figures) else (PAGE, "")
+
+
+def write_page(rows, remark, name):
     figures = Figures(rows)
-    page, between = (FAR_PAGE, ", processors that share no cache") if are_far(figures) else (PAGE, "")
+    page, between = page_of(figures, name)
     if missing := figures.missing():
         raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
-    page.write_text(TEXT.format(between=between, stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
+    page.write_text(TEXT.format(between=between, page_option=f" --page {name}" if name else "", stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                                 patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                                 chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,

@@ -3,6 +3,7 @@
     scripts/reproduce-coop                           builds, measures everything (half an hour), prints the tables
     scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots; cooperative-far.* where
                                                      the processors shared no cache
+    scripts/reproduce-coop --write --page NAME       docs/NAME.* rather than these
     scripts/reproduce-coop --only stencil --keep     measures some points and keeps the others of an earlier run
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
@@ -183,6 +184,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, "points", ROUNDS)
     parser.add_argument("--write", action="store_true", help="replace docs/cooperative.*, or docs/cooperative-far.* where the processors shared no cache")
+    parser.add_argument("--page", help="with --write: replace docs/PAGE.* rather than these, of another kind of machine")
     return parser.parse_args()
 
 
@@ -213,7 +215,7 @@ def main():
     remark = runs.remark(remark_on(runs, chosen, options, thresholds))
     print(remark)
     if options.write:
-        write_page(runs.rows, remark)
+        write_page(runs.rows, remark, options.page)
 
 
 run_script("reproduce-coop", main, NoBed)
