@@ -17,8 +17,9 @@
 //   chunk_bytes       what one side copies in chunk_ns: control messages of others are served between chunks
 //
 // Bounds. Everything is clamped, whatever was measured; times are medians of trials in turn, and something else than the ordinary
-// way must be better by a tenth, here and for every longer length that was tried: a busy machine makes trials longer, not
-// shorter. What takes longer than the time limit was measured on processors that others use, and counts for nothing.
+// way must be better by a tenth unless calibration_measure.cpp says otherwise, here and for every longer length: a busy machine
+// makes trials longer, not shorter. What takes longer than the time limit was measured on processors that others use, and counts
+// for nothing.
 #pragma once
 
 #include <algorithm>

@@ -271,7 +271,7 @@ double halves_of_reading(Trials& pair, Stores write, Stores read, std::size_t by
 /// processor's own cache a message has left that in part. Between processors that share another cache the two are too much alike
 /// there to be told apart (0.92 to 1.10 of each other in eight measurements), while programs of two ranks were faster with two
 /// halves: scatters, gathers and broadcasts of 1 MB 1.16 to 1.26 times.
-void find_coop_own_bytes(Trials& pair, Calibration& made, Stores write, Stores read, double round_trip) {
+void find_where_halves_pay(Trials& pair, Calibration& made, Stores write, Stores read, double round_trip) {
   constexpr double sooner = 0.95;
   made.coop_own_bytes = Calibration::most_coop_own_bytes;
   const auto of_reading = [&](std::size_t bytes) {
@@ -339,7 +339,7 @@ Calibration calibrate(Trials& pair) {
   const double shared_streaming = pair.other_side_shared(Stores::streaming, shared_length);
   if (shared_streaming < clearly * shared_plain) made.copies.streaming_shared_bytes = least_streaming_shared_bytes;
   spare_the_senders_stores(pair, made, write, round_trip);
-  find_coop_own_bytes(pair, made, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
+  find_where_halves_pay(pair, made, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
 
   const double won_per_byte = (alone - std::min(both_plain, both_streaming)) / static_cast<double>(longest);
   const double paid = coop_round_trips * round_trip;
