@@ -122,7 +122,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t push_directly(const Request& send, std::size_t most);
   std::size_t push_copied(const Request& send, std::size_t most);
   using WorkList = IntrusiveList<Request, &Request::work_link>;
-  static void put_first_of_peer(WorkList& list, Request& request);
+  static Request* first_of_peer(const WorkList& list, Peer peer);
+  static void put_new(WorkList& list, Request& request);
+  void put_again(WorkList& list, Request& request) const;
   bool run_copy(Lock& lock);
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);

@@ -249,14 +249,28 @@ bool Engine::State::push_streams() {
   return moved;
 }
 
-/// Before the others of its peer, and behind those of other peers that are before them.
-void Engine::State::put_first_of_peer(WorkList& list, Request& request) {
+/// Messages of others take turns with those of a peer.
+Request* Engine::State::first_of_peer(const WorkList& list, Peer peer) {
   constexpr int most_looked_at = 16;
   int looked_at = 0;
   for (Request* other = list.first(); other && looked_at < most_looked_at; other = WorkList::next(other), ++looked_at) {
-    if (other->peer == request.peer) return list.insert_before(other, &request);
+    if (other->peer == peer) return other;
   }
-  list.push_back(&request);
+  return nullptr;
+}
+
+/// In which order, engine_cooperative.cpp says.
+void Engine::State::put_new(WorkList& list, Request& request) {
+  Request* other = first_of_peer(list, request.peer);
+  if (!other || other->data == request.data) return list.push_back(&request);
+  list.insert_before(other, &request);
+}
+
+void Engine::State::put_again(WorkList& list, Request& request) const {
+  Request* other = first_of_peer(list, request.peer);
+  const bool takes_turns = other && other->data == request.data && message_lines.leave_own_cache(request.limit);
+  if (!other || takes_turns) return list.push_back(&request);
+  list.insert_before(other, &request);
 }
 
 bool Engine::State::run_copy(Lock& lock) {
@@ -289,7 +303,7 @@ void Engine::State::write_chunk(Lock& lock, Request* send) {
   } else if (all_claimed(*send)) {
     own_part_written(send);
   } else {
-    put_first_of_peer(copies, *send);
+    put_again(copies, *send);
     note_progress(*send);
   }
 }

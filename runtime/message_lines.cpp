@@ -81,7 +81,7 @@ bool MessageLines::are_far(const Request& receive, Moment moment) {
   if (in_windows) return distance.shares_no_cache() && lie_far_away(receive);
   // Long faces of blocks: each has its own to copy. 1 MB, two ranks: 486 µs by the senders, 454 by the receivers; 512 KB 165,
   // 212.
-  const bool is_long = 2 * receive.limit > terms_.caches.own_bytes;
+  const bool is_long = leave_own_cache(receive.limit);
   if (moment.is_exchange && moment.one_of_several && is_long) return false;
   // Of several that come at once two halves hide more: 1 MB passed on in four pieces 61 µs, and 65 where the sender copies.
   const bool is_fresh =

@@ -45,6 +45,8 @@ class MessageLines {
   /// Where the peer's processor shares no cache with this one, what is read of its memory is slow to write again there: 64 KB in
   /// 29 µs in place of 2. To wake its helper thread for the copy takes 10.
   [[nodiscard]] bool are_left_to_sender(const Request& receive, Moment moment);
+  /// Of a processor that copies such messages: they and their copies do not fit.
+  [[nodiscard]] bool leave_own_cache(std::size_t bytes) const { return 2 * bytes > terms_.caches.own_bytes; }
   /// All of it is in place, and the application not at it yet.
   void on_read(const Request& receive);
   /// A peer has read this process's message, and handed its lines back (copy_engine.hpp) or not.

@@ -68,6 +68,57 @@ TEST(Chunks, of_two_messages_of_a_pair_are_read_from_the_end_of_the_last_one) {
   pair.receiver.drain();
 }
 
+/// Two messages into one and the same buffer, of which the receiver copies all: what comes into its last chunk and into its first
+/// one, and when.
+std::vector<std::string> order_in_one_buffer(ProcessorCaches caches) {
+  constexpr std::size_t bytes = 256 * 1024;
+  CooperatingEngines pair(caches);
+  std::memcpy(pair.source.data(), message_of(0), 2 * bytes);
+  EXPECT_EQ(pair.arena.migrate(ByteRange::of(pair.target.data(), bytes)), Ineligible::none);
+  std::vector<std::string> order;
+  const auto note = [&](std::size_t place, const std::string& where) {
+    for (std::size_t number = 0; number < 2; ++number) {
+      const std::string event = where + " of " + std::to_string(number);
+      const bool is_there = pair.target.data()[place] == message_of(0)[number * bytes + place];
+      if (is_there && std::find(order.begin(), order.end(), event) == order.end()) order.push_back(event);
+    }
+  };
+  {
+    const Engine::Pause sender_in_a_call(pair.sender);
+    const Engine::Pause receiver_in_a_call(pair.receiver);
+    std::vector<Request*> sends;
+    std::vector<Request*> receives;
+    const UserBuffer target{pair.target.data(), bytes, Layout::contiguous(1)};
+    for (std::size_t number = 0; number < 2; ++number) {
+      const UserBuffer source{pair.source.data() + number * bytes, bytes, Layout::contiguous(1)};
+      sends.push_back(pair.sender.start_send(*pair.from, one, tag, source, SendMode::standard, here));
+      receives.push_back(pair.receiver.start_receive(*pair.to, zero, tag, target, here));
+    }
+    while (pair.network.bytes_read(Peer{1}) < 2 * bytes) {
+      pair.receiver.progress();
+      note(bytes - 1, "end");
+      note(1, "beginning");
+    }
+    pair.receiver.wait_all(receives, here);
+    pair.sender.wait_all(sends, here);
+    for (Request* send : sends) pair.sender.take(send);
+    for (Request* receive : receives) pair.receiver.take(receive);
+  }
+  pair.sender.drain();
+  pair.receiver.drain();
+  return order;
+}
+
+TEST(Chunks, of_two_messages_for_one_buffer_are_read_from_the_end_of_the_first_one) {
+  EXPECT_EQ(order_in_one_buffer({.own_bytes = room, .largest_bytes = room}),
+            (std::vector<std::string>{"end of 0", "beginning of 0", "end of 1", "beginning of 1"}));
+}
+
+TEST(Chunks, of_two_messages_for_one_buffer_that_leave_the_cache_are_read_in_turns) {
+  EXPECT_EQ(order_in_one_buffer({.own_bytes = 100'000, .largest_bytes = room}),
+            (std::vector<std::string>{"end of 0", "end of 1", "beginning of 0", "beginning of 1"}));
+}
+
 class Chunks_in_polls : public testing::TestWithParam<int> {};
 
 TEST_P(Chunks_in_polls, none_is_copied_before_a_small_message_that_a_thread_waits_for_is_told) {

@@ -56,20 +56,23 @@ inline Config cooperating() {
 /// A sender and a receiver.
 struct CooperatingEngines {
   explicit CooperatingEngines(Config wanted = cooperating()) : config(wanted) {}
-  CooperatingEngines(Config wanted, const Calibration& measured, const ProcessorShare& share)
-      : config(wanted), calibration(measured), processors(share) {}
+  CooperatingEngines(Config wanted, const Calibration& measured, const ProcessorShare& share, LoopbackKnobs knobs = {})
+      : config(wanted), calibration(measured), processors(share), network(2, knobs) {}
+  explicit CooperatingEngines(ProcessorCaches held) : config(cooperating()), caches(held) {}
 
   [[nodiscard]] Engine::Parts parts(Peer self) {
     Engine::Parts made = one_of_two(self, network.transport(self), config, &arena);
     made.calibration = calibration;
     made.processors = processors;
+    made.caches = caches;
     return made;
   }
 
   const Config config;
   const Calibration calibration{};
   const ProcessorShare processors{.processes = 1, .processors = 2, .own = 2};
-  LoopbackNetwork network{2};
+  const ProcessorCaches caches = processor_caches();
+  LoopbackNetwork network{2, {}};
   AliasArena arena{10000};
   Engine sender{parts(Peer{0})};
   Engine receiver{parts(Peer{1})};
