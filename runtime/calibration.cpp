@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view title = "sluice calibration 9";
+constexpr std::string_view title = "sluice calibration 10";
 constexpr std::string_view never_word = "never";
 
 constexpr std::size_t least_streaming_bytes = std::size_t{4} << 10;
@@ -30,6 +30,7 @@ void for_each_value(Values& values, Each&& each) {
   each("handing_back_bytes", values.copies.handing_back_bytes);
   each("far_ns", values.far_ns);
   each("gathered_bytes", values.gathered_bytes);
+  each("single_copy_bytes", values.single_copy_bytes);
   each("coop_bytes", values.coop_bytes);
   each("coop_own_bytes", values.coop_own_bytes);
   each("coop_turns_bytes", values.coop_turns_bytes);
@@ -98,6 +99,7 @@ Calibration clamped(Calibration calibration) {
   calibration.far_ns = std::min(calibration.far_ns, most_round_trip_ns);
   copies.handing_back_bytes = std::max(copies.handing_back_bytes, least_streaming_bytes);
   calibration.gathered_bytes = std::max(calibration.gathered_bytes, Calibration::least_coop_bytes);
+  calibration.single_copy_bytes = std::max(calibration.single_copy_bytes, Calibration::least_single_copy_bytes);
   calibration.coop_bytes = std::clamp(calibration.coop_bytes, Calibration::least_coop_bytes, Calibration::most_coop_bytes);
   calibration.coop_own_bytes = std::clamp(calibration.coop_own_bytes, calibration.coop_bytes, Calibration::most_coop_own_bytes);
   calibration.coop_turns_bytes = std::max(calibration.coop_turns_bytes, Calibration::least_coop_turns_bytes);

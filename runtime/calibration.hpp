@@ -11,6 +11,7 @@
 //   handing_back_bytes   the shortest message whose lines are handed back to a sender that writes them anew (source_history.hpp)
 //   far_ns            a sender whose lines take longer to read copies itself what it writes anew (peer_distance.hpp)
 //   gathered_bytes    the shortest message that its blocked sender copies beside others, where many processes share a processor
+//   single_copy_bytes the shortest message that is copied once, out of its sender's memory, although it would go through a ring
 //   coop_bytes        the shortest message of which two halves at once, and the two more messages that they take, are worth it
 //   coop_own_bytes    the same where the buffer's lines are in no other processor's cache, and the receiver may read alone
 //   coop_turns_bytes  the same where processes share processors, whatever their calls
@@ -43,6 +44,7 @@ struct Calibration {
   shared_copy::Thresholds copies = shared_copy::announced_thresholds();
   std::uint32_t far_ns = 0;  // 0: no sender does
   std::size_t gathered_bytes = shared_copy::never;
+  std::size_t single_copy_bytes = shared_copy::never;
   std::size_t coop_bytes = std::size_t{32} << 10;
   std::size_t coop_own_bytes = std::size_t{64} << 10;
   std::size_t coop_turns_bytes = shared_copy::never;
@@ -56,6 +58,7 @@ struct Calibration {
   static constexpr std::size_t least_coop_bytes = std::size_t{32} << 10;
   /// Of coop_own_bytes, likewise. Longer messages stay in no processor's own cache.
   static constexpr std::size_t most_coop_own_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t least_single_copy_bytes = std::size_t{16} << 10;
   static constexpr std::size_t least_coop_turns_bytes = std::size_t{128} << 10;
 
   /// coop_bytes and coop_own_bytes for one of several messages that come at once: the messages that two halves take are on the

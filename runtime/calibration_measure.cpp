@@ -37,6 +37,7 @@ constexpr std::array<std::size_t, 5> own_lengths{std::size_t{64} << 10, std::siz
 constexpr std::size_t pool_bytes = own_lengths.back();
 /// Large enough that what a copy costs is not what its jobs cost.
 constexpr std::size_t shared_length = std::size_t{64} << 10;
+constexpr std::size_t ring_bytes = std::size_t{128} << 10;
 constexpr std::array all_stores{Stores::library, Stores::string, Stores::vector, Stores::streaming};
 constexpr int first_trials = 2;  // of a series, which do not count
 constexpr int trials = 9;
@@ -66,6 +67,8 @@ constexpr std::size_t least_gathered_bytes = std::size_t{256} << 10;
 constexpr double coop_round_trips = 5;
 /// ... beyond those in which a trial's partner is told and has done, which the receiver that reads alone has as well.
 constexpr double more_coop_round_trips = 2;
+/// Who announces a message is answered when it has been read.
+constexpr double more_single_copy_round_trips = 1;
 
 using Times = std::vector<double>;
 
@@ -140,6 +143,23 @@ class Trials {
       copy_variant(stores).copy(shared_.start(), own_.start(), bytes);
       answer({.what = Job::What::read, .memory = shared_.start(), .bytes = bytes});
     });
+  }
+
+  /// ns until the other side has what this side sends again as it was: out of a ring (shmem/ring.hpp) into which this side copies
+  /// it, and from where it is.
+  double through_ring(std::size_t bytes) {
+    std::byte* const ring = shared_.start() + pool_bytes - ring_bytes;
+    std::size_t place = 0;
+    return typical_of_series([&] {
+      std::memcpy(ring + place, own_.start(), bytes);
+      Job job = copying(Stores::library, 0, bytes);
+      job.source = ring + place;
+      answer(job);
+      place = (place + bytes) % ring_bytes;
+    });
+  }
+  double in_place(Stores read, std::size_t bytes) {
+    return typical_of_series([&] { answer(copying(read, 0, bytes)); });
   }
 
   /// ns to read a line that the other side has just written.
@@ -310,6 +330,15 @@ void spare_the_senders_stores(Trials& pair, Calibration& made, Stores write, dou
   made.far_ns = least_left_to_sender_ns(pair.line(), round_trip, sender_was_better);
 }
 
+/// Whether what is sent again as it was is better copied once, by its receiver, than through a ring. Emerald Rapids, µs for 16
+/// KB, 0.6 and 3.6.
+void find_single_copies(Trials& pair, Calibration& made, double round_trip) {
+  constexpr std::size_t bytes = Calibration::least_single_copy_bytes;
+  const double by_ring = middle_of([&] { return pair.through_ring(bytes); });
+  const double in_place = middle_of([&] { return pair.in_place(made.copies.pieces, bytes); });
+  if (in_place + more_single_copy_round_trips * round_trip < by_much * by_ring) made.single_copy_bytes = bytes;
+}
+
 Calibration calibrate(Trials& pair) {
   Calibration made;
   made.source = Calibration::Source::measured;
@@ -339,6 +368,7 @@ Calibration calibrate(Trials& pair) {
   const double shared_streaming = pair.other_side_shared(Stores::streaming, shared_length);
   if (shared_streaming < clearly * shared_plain) made.copies.streaming_shared_bytes = least_streaming_shared_bytes;
   spare_the_senders_stores(pair, made, write, round_trip);
+  find_single_copies(pair, made, round_trip);
   find_where_halves_pay(pair, made, write, streams_back ? Stores::streaming : made.copies.pieces, round_trip);
 
   const double won_per_byte = (alone - std::min(both_plain, both_streaming)) / static_cast<double>(longest);

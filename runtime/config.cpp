@@ -47,6 +47,7 @@ constexpr std::size_t most_reg_entries = std::size_t{1} << 20;
 constexpr std::size_t longest_tcp_timeout = 86400;
 constexpr std::size_t smallest_rdrp_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
+constexpr std::size_t least_single_copy = std::size_t{16} << 10;
 constexpr std::size_t smallest_copy_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_copy_chunk = std::size_t{64} << 20;
 constexpr std::size_t most_rdrp_outstanding = 64;
@@ -180,6 +181,12 @@ std::vector<ConfigVariable> make_table() {
           {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "32K",
            "Largest message that is sent without asking the receiver first. A message that would not fit into half a ring of the "
            "transport (64K inside a node) always asks. Between nodes SLUICE_TCP_EAGER_LIMIT holds instead."}),
+      byte_count_or_auto(
+          &Config::single_copy, {least_single_copy, largest_eager_limit},
+          {"SLUICE_SINGLE_COPY", "auto or a number of bytes from 16K to 1M", "auto",
+           "The shortest message inside a node that asks its receiver first, and is copied once, although it is within "
+           "SLUICE_EAGER_LIMIT; only if its buffer has often been sent from, and is sent again as it was. auto: 16K or none, by "
+           "SLUICE_CALIBRATION; none where processes share processors."}),
       list_of(
           &Config::transports, known_transports,
           {"SLUICE_TRANSPORTS", "a comma-separated list of shmem, verbs and tcp", "shmem,verbs,tcp",

@@ -48,6 +48,7 @@ struct Config {
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
   std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;   // SLUICE_RNDV: a name of the enumeration above
+  std::size_t single_copy = 0;                     // SLUICE_SINGLE_COPY=auto|<bytes, with K or M>; 0: auto
   std::size_t copy_chunk = 0;                      // SLUICE_COPY_CHUNK=auto|<bytes, with K or M>; 0: auto
   std::string calibration = "auto";                // SLUICE_CALIBRATION=auto|off|<file>
   std::size_t hca_bytes = std::size_t{256} << 10;  // SLUICE_HCA_BYTES=<bytes, with K or M>

@@ -27,6 +27,13 @@ std::vector<std::size_t> usable_eager_limits(const Engine::Parts& parts) {
   return limits;
 }
 
+/// Where processes share processors, whoever announces waits for its receiver's turn: 16 KB scattered to three on two processors
+/// 11 µs at once, 17 announced; faces of a stencil, four ranks, 57 and 66.
+std::size_t choose_single_copy_bytes(const Engine::Parts& parts) {
+  if (parts.config.single_copy != 0) return parts.config.single_copy;
+  return parts.processors.oversubscribed() ? shared_copy::never : parts.calibration.single_copy_bytes;
+}
+
 }  // namespace
 
 Engine::State::State(const Parts& parts)
@@ -44,6 +51,7 @@ Engine::State::State(const Parts& parts)
       concurrent_calls(parts.concurrent_calls),
       eager_limit(0),
       eager_limits(usable_eager_limits(parts)),
+      single_copy_bytes(choose_single_copy_bytes(parts)),
       budgets(eager_limits.size()),
       message_lines({calibration, parts.caches, oversubscribed}, transport, parts.job_size),
       to_self(parts.self),

@@ -115,11 +115,18 @@ bool Engine::State::send_directly(Peer to, const MessageHeader& header, std::spa
   return source && transport->send(to, header, prefix, {source, bytes});
 }
 
+bool Engine::State::is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes) {
+  if (bytes < single_copy_bytes || to == self || !transport->can_read_blocks(to)) return false;
+  const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
+  return source && unchanged_sends.sends_again(data, {source, bytes});
+}
+
 bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes,
                                  CallSite site) {
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
   if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return false;
+  if (is_for_one_copy(peer, data, bytes)) return false;
   if (!matching[index].plain()) return false;
   const MessageHeader header = plain_eager_header(context, tag, matching[index].rtrs, static_cast<std::uint32_t>(bytes));
   if (bytes < least_direct_bytes || !send_directly(peer, header, {}, data, bytes)) {
@@ -138,7 +145,6 @@ bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const
 
 void Engine::State::start_send(Request* send) {
   statistics.bytes_sent += send->bytes;
-  ++(is_eager(*send) ? statistics.eager_sends : statistics.rendezvous_sends);
   // What leaves at once is told of afterwards (note_departure).
   if (trace::on() && (send->mode == SendMode::buffered || unmatched_releases != 0)) [[unlikely]]
     trace::posted(*send);
@@ -150,6 +156,9 @@ void Engine::State::start_send(Request* send) {
     finish(send);
     send = shadow;
   }
+  const bool may_be_announced = unmatched_releases == 0 && is_eager(*send) && !send->has_gaps();
+  send->single_copy = may_be_announced && is_for_one_copy(send->peer, send->data, send->bytes) && offers_block(*send);
+  ++(is_eager(*send) ? statistics.eager_sends : statistics.rendezvous_sends);
   if (unmatched_releases == 0) {
     transmit(send);
     return;

@@ -33,6 +33,7 @@
 #include "runtime/self_transport.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace_kinds.hpp"
+#include "runtime/unchanged_sends.hpp"
 
 namespace sluice {
 
@@ -60,8 +61,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void eager_sent(Request* send);
   void note_departure(Request& send, MessageKind kind, std::size_t payload_bytes);
   [[nodiscard]] bool is_eager(const Request& send) const {
-    return send.bytes <= eager_limits[static_cast<std::size_t>(send.peer)];
+    return send.bytes <= eager_limits[static_cast<std::size_t>(send.peer)] && !send.single_copy;
   }
+  /// If it is in an alias block, it had better be announced although it is short enough to go at once.
+  [[nodiscard]] bool is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes);
   bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
                      std::size_t bytes);
   /// Bytes of payload that left: the announcement, and the first bytes of the message where they may come along.
@@ -358,7 +361,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool uses_sockets = false;                // to some peer
   std::size_t eager_limit;                  // smallest of those by peer
   std::vector<std::size_t> eager_limits;    // by peer
+  std::size_t single_copy_bytes;            // shortest message that is announced though it is within them
   std::vector<AnnouncementBudget> budgets;  // by peer
+  UnchangedSends unchanged_sends;
   MessageLines message_lines;
 
   std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it

@@ -54,7 +54,7 @@ void RequestPool::reset(Request& request) {
   request.matched = request.truncated = request.detached = request.released = false;
   request.copying = request.counted_large = request.counted_shared = request.call_waits = request.cancelled = request.unknown =
       false;
-  request.offered = request.offers_rdma = request.frequent = request.told = request.shadow = false;
+  request.single_copy = request.offered = request.offers_rdma = request.frequent = request.told = request.shadow = false;
   request.announced = request.cancel_wanted = request.tells_end = false;
   request.announcements = 0;
   request.queued_at = request.announced_at = 0;

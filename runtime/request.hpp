@@ -54,6 +54,7 @@ class alignas(cache_line) Request {
   bool gaps = false;        // layout_buffer says where the bytes are, not data
   bool cancelled = false;
   Failure failure = Failure::none;
+  bool single_copy = false;        // send: announced, although it is within the eager limit
   bool offered = false;            // send: announced as an alias block, so that its data is read in the memory file only
   bool offers_rdma = false;        // send: announced with flag_rdma
   bool frequent = false;           // send: of a buffer that is used often, so that the adapter may take the message out of it

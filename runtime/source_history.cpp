@@ -1,28 +1,12 @@
 #include "runtime/source_history.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include "runtime/sampled_words.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
 constexpr unsigned line_bits = 6;
-/// Evenly spaced, the first and the last among them.
-constexpr std::size_t words_looked_at = 16;
-
-std::uint64_t hash_of_words(std::span<const std::byte> bytes) {
-  std::uint64_t hash = bytes.size();
-  if (bytes.size() < sizeof hash) return hash;
-  for (std::size_t i = 0; i < words_looked_at; ++i) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, &bytes[i * (bytes.size() - sizeof hash) / (words_looked_at - 1)], sizeof word);
-    hash = (hash ^ word) * golden;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
 }  // namespace
 
 std::size_t SourceHistory::place_of(Peer peer, std::uint64_t address) {
@@ -40,7 +24,7 @@ WrittenAnew SourceHistory::written_anew(Peer peer, std::uint64_t address, std::s
 }
 
 void SourceHistory::note_read(Peer peer, std::uint64_t address, std::span<const std::byte> copy) {
-  const std::uint64_t words = hash_of_words(copy);
+  const std::uint64_t words = hash_of_samples(copy);
   Source& source = sources_[place_of(peer, address)];
   const bool is_known = source.address == address && source.peer == peer && source.bytes == copy.size();
   source = {address, copy.size(), peer, is_known && words != source.words, words, read_};

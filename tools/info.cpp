@@ -93,6 +93,7 @@ nlohmann::json as_json(const CalibrationInForce& found) {
           {"handing_back_bytes", bytes_or_null(values.copies.handing_back_bytes)},
           {"far_ns", values.far_ns},
           {"gathered_bytes", bytes_or_null(values.gathered_bytes)},
+          {"single_copy_bytes", bytes_or_null(values.single_copy_bytes)},
           {"coop_bytes", values.coop_bytes},
           {"coop_own_bytes", values.coop_own_bytes},
           {"coop_turns_bytes", bytes_or_null(values.coop_turns_bytes)},
@@ -120,6 +121,8 @@ std::string as_text(const CalibrationInForce& found) {
   text += left_to_sender(values.far_ns) + "\n";
   text += fmt::format("            several at once, on processors that many share, left to blocked senders {}\n",
                       from(values.gathered_bytes));
+  text += fmt::format("            what is sent again as it was copied once, not through a ring, {}\n",
+                      from(values.single_copy_bytes));
   text += fmt::format("            by both sides {}, into memory that only the receiver uses {}; in chunks of up to {}\n",
                       from(values.coop_bytes), from(values.coop_own_bytes), show_bytes(values.chunk_bytes));
   text += fmt::format("            ... on processors that many share {}\n", from(values.coop_turns_bytes));

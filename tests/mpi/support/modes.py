@@ -13,6 +13,7 @@ MODES = {
     "stream": {"SLUICE_SHMEM_COPY": "stream"},
     "cma": {"SLUICE_SHMEM_COPY": "cma"},
     "tcp": {"SLUICE_TRANSPORTS": "tcp"},
+    "again": {"SLUICE_SINGLE_COPY": "16K"},
     "sends": {"SLUICE_SEND_RELEASE": "1"},
     # Of short messages, too, so that more of what a program sends goes by the protocol.
     **{protocol: {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K"} for protocol in COPY_PROTOCOLS},

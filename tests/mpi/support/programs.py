@@ -55,8 +55,9 @@ def with_eight():
     return {**USUAL_RANKS, "release": (2, 3, 4, 8)}
 
 
-def and_sends():
-    return {**USUAL_RANKS, "sends": (2, 4)}
+def and_reused():
+    """Buffers are used again after they have been sent."""
+    return {**USUAL_RANKS, "sends": (2, 4), "again": (2, 4)}
 
 
 def only_with(*counts):
@@ -72,10 +73,10 @@ PROGRAMS = [
     Program("large", ranks={"release": (2,), "rput": (2,), "stream": (2,), "cma": (2,)}, gigabytes=8, seconds=240),
     Program("send_modes", ranks={**with_eight(), "sends": (2,)}),
     Program("wildcards", ranks=with_eight()),
-    Program("ordering", ranks=and_sends()),
+    Program("ordering", ranks=and_reused()),
     Program("probes"),
     Program("matched_probe"),
-    Program("persistent", ranks=and_sends()),
+    Program("persistent", ranks=and_reused()),
     Program("wait_family"),
     Program("cancel"),
     Program("proc_null"),
@@ -90,15 +91,15 @@ PROGRAMS = [
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),
     Program("mixed_requests", shares_files=True),
-    Program("settling", ranks=and_sends(), shares_files=True),
+    Program("settling", ranks=and_reused(), shares_files=True),
     Program("host_progress"),
-    Program("causality", ranks=and_sends()),
+    Program("causality", ranks=and_reused()),
     Program("release_touch", ranks=with_eight()),
     Program("release_datatypes"),
-    Program("release_memory", ranks=and_sends()),
+    Program("release_memory", ranks=and_reused()),
     Program("release_pages"),
     Program("release_requests"),
-    Program("memory_returned", ranks=and_sends()),
+    Program("memory_returned", ranks=and_reused()),
     Program("memory_moved", ranks=only_with(2)),
     Program("processes"),
     Program("beyond_host", ranks=SLUICE_ONLY, host_is_right=False),

@@ -21,6 +21,7 @@ Calibration example() {
   made.copies.handing_back_bytes = 8192;
   made.far_ns = 190;
   made.gathered_bytes = 1 << 20;
+  made.single_copy_bytes = 20000;
   made.coop_bytes = 40000;
   made.coop_own_bytes = 300000;
   made.coop_turns_bytes = 200000;
@@ -65,6 +66,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   wild.copies.streaming_shared_bytes = 0;
   wild.copies.handing_back_bytes = 0;
   wild.gathered_bytes = 0;
+  wild.single_copy_bytes = 0;
   wild.coop_bytes = never;
   wild.coop_own_bytes = 0;
   wild.coop_turns_bytes = 0;
@@ -76,6 +78,7 @@ TEST(calibration, keeps_values_within_bounds_that_any_machine_can_live_with) {
   EXPECT_GE(read->copies.streaming_shared_bytes, 4096U);
   EXPECT_GE(read->copies.handing_back_bytes, 4096U);
   EXPECT_GE(read->gathered_bytes, 32768U);
+  EXPECT_EQ(read->single_copy_bytes, Calibration::least_single_copy_bytes);
   EXPECT_EQ(read->coop_turns_bytes, Calibration::least_coop_turns_bytes);
   EXPECT_EQ(read->coop_own_bytes, read->coop_bytes) << "who may read alone need not share";
   EXPECT_GE(read->chunk_bytes, 32768U);

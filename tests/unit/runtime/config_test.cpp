@@ -42,13 +42,13 @@ TEST(config, default_in_the_table_is_accepted) {
 
 TEST(config, every_variable_is_read) {
   const ParsedConfig parsed = parse(
-      {"SLUICE_ENABLE=0",           "SLUICE_RELEASE=matched",    "SLUICE_GUARD=mprotect", "SLUICE_EAGER_LIMIT=4K",
-       "SLUICE_TRANSPORTS=tcp",     "SLUICE_SHMEM_COPY=stream",  "SLUICE_RNDV=coop",      "SLUICE_TCP_INTERFACES=^10.0.0.0/8",
-       "SLUICE_TCP_TIMEOUT=7",      "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M",  "SLUICE_REG_BYTES=2M",
-       "SLUICE_REG_ENTRIES=8",      "SLUICE_RDRP_CHUNK=8K",      "SLUICE_COPY_CHUNK=12K", "SLUICE_CALIBRATION=off",
-       "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_RTR_WAIT=70",        "SLUICE_VERBOSE=3",      "SLUICE_SUMMARY=1",
-       "SLUICE_SEND_RELEASE=1",     "SLUICE_HCA_BYTES=1M",       "SLUICE_HCA_LOAD=5",     "SLUICE_HCA_OUTSTANDING=3",
-       "SLUICE_FREQUENT_SENDS=all", "SLUICE_FREQUENT_SHARE=50"});
+      {"SLUICE_ENABLE=0",          "SLUICE_RELEASE=matched",    "SLUICE_GUARD=mprotect",   "SLUICE_EAGER_LIMIT=4K",
+       "SLUICE_TRANSPORTS=tcp",    "SLUICE_SHMEM_COPY=stream",  "SLUICE_RNDV=coop",        "SLUICE_TCP_INTERFACES=^10.0.0.0/8",
+       "SLUICE_TCP_TIMEOUT=7",     "SLUICE_TCP_EAGER_LIMIT=2K", "SLUICE_TCP_BUFFER=1M",    "SLUICE_REG_BYTES=2M",
+       "SLUICE_REG_ENTRIES=8",     "SLUICE_RDRP_CHUNK=8K",      "SLUICE_COPY_CHUNK=12K",   "SLUICE_SINGLE_COPY=20K",
+       "SLUICE_CALIBRATION=off",   "SLUICE_RDRP_OUTSTANDING=9", "SLUICE_RTR_WAIT=70",      "SLUICE_VERBOSE=3",
+       "SLUICE_SUMMARY=1",         "SLUICE_SEND_RELEASE=1",     "SLUICE_HCA_BYTES=1M",     "SLUICE_HCA_LOAD=5",
+       "SLUICE_HCA_OUTSTANDING=3", "SLUICE_FREQUENT_SENDS=all", "SLUICE_FREQUENT_SHARE=50"});
 
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_FALSE(parsed.config.enable);
@@ -64,6 +64,7 @@ TEST(config, every_variable_is_read) {
   EXPECT_EQ(parsed.config.reg_entries, 8U);
   EXPECT_EQ(parsed.config.rdrp_chunk, 8192U);
   EXPECT_EQ(parsed.config.copy_chunk, 12288U);
+  EXPECT_EQ(parsed.config.single_copy, 20480U);
   EXPECT_EQ(parsed.config.calibration, "off");
   EXPECT_EQ(parsed.config.rdrp_outstanding, 9U);
   EXPECT_EQ(parsed.config.rtr_wait, 70U);
