@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "runtime/alias_arena.hpp"
@@ -55,9 +56,9 @@ inline Config cooperating() {
 
 /// A sender and a receiver.
 struct CooperatingEngines {
-  explicit CooperatingEngines(Config wanted = cooperating()) : config(wanted) {}
+  explicit CooperatingEngines(Config wanted = cooperating()) : config(std::move(wanted)) {}
   CooperatingEngines(Config wanted, const Calibration& measured, const ProcessorShare& share, LoopbackKnobs knobs = {})
-      : config(wanted), calibration(measured), processors(share), network(2, knobs) {}
+      : config(std::move(wanted)), calibration(measured), processors(share), network(2, knobs) {}
   explicit CooperatingEngines(ProcessorCaches held) : config(cooperating()), caches(held) {}
 
   [[nodiscard]] Engine::Parts parts(Peer self) {
