@@ -3,18 +3,8 @@
 #include <algorithm>
 
 namespace sluice {
-namespace {
 
-constexpr unsigned line_bits = 6;
-constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-
-}  // namespace
-
-/// By the high bits of a product: buffers that begin at multiples of a large number differ in no low ones.
-std::size_t BufferLines::place_of(const std::byte* start) {
-  static_assert(std::tuple_size_v<decltype(buffers_)> == 256);
-  return ((reinterpret_cast<std::uintptr_t>(start) >> line_bits) * golden) >> 56;
-}
+std::size_t BufferLines::place_of(const std::byte* start) { return place_in_table(reinterpret_cast<std::uintptr_t>(start)); }
 
 TargetLines BufferLines::lines_of(const std::byte* start, std::size_t bytes) const {
   const Buffer& known = buffers_[place_of(start)];

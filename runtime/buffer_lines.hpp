@@ -22,6 +22,7 @@
 
 #include "runtime/processors.hpp"
 #include "runtime/shared_copy.hpp"
+#include "runtime/table_place.hpp"
 
 namespace sluice {
 
@@ -53,8 +54,8 @@ class BufferLines {
   void enter(const std::byte* start, std::size_t bytes, TargetLines lines, bool by_message);
 
   ProcessorCaches caches_;
-  std::uint64_t moved_ = 0;            // bytes of all messages so far
-  std::array<Buffer, 256> buffers_{};  // each at the place that follows from its start; a later one takes it over
+  std::uint64_t moved_ = 0;                     // bytes of all messages so far
+  std::array<Buffer, table_places> buffers_{};  // each at the place that follows from its start; a later one takes it over
 };
 
 }  // namespace sluice

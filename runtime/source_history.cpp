@@ -3,15 +3,9 @@
 #include "runtime/sampled_words.hpp"
 
 namespace sluice {
-namespace {
-
-constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-constexpr unsigned line_bits = 6;
-}  // namespace
 
 std::size_t SourceHistory::place_of(Peer peer, std::uint64_t address) {
-  static_assert(std::tuple_size_v<decltype(sources_)> == 256);
-  return (((address >> line_bits) + static_cast<std::uint64_t>(peer)) * golden) >> 56;
+  return place_in_table(address, static_cast<std::uint64_t>(peer));
 }
 
 WrittenAnew SourceHistory::written_anew(Peer peer, std::uint64_t address, std::size_t bytes) const {

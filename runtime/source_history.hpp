@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/table_place.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -58,8 +59,8 @@ class SourceHistory {
   [[nodiscard]] static std::size_t place_of(Peer peer, std::uint64_t address);
 
   std::size_t own_bytes_;
-  std::uint64_t read_ = 0;             // bytes so far
-  std::array<Source, 256> sources_{};  // each at the place that follows from peer and address; a later one takes it over
+  std::uint64_t read_ = 0;                      // bytes so far
+  std::array<Source, table_places> sources_{};  // each at the place that follows from peer and address; a later one takes it over
 };
 
 }  // namespace sluice

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "runtime/sampled_words.hpp"
+#include "runtime/table_place.hpp"
 
 namespace sluice {
 
@@ -32,14 +33,9 @@ class UnchangedSends {
     std::uint64_t words = 0;  // of its length, too
   };
 
-  /// By the high bits of a product: buffers that begin at multiples of a large number differ in no low ones.
-  [[nodiscard]] Sent& place(const std::byte* start) {
-    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-    constexpr unsigned line_bits = 6;
-    return sent_[((reinterpret_cast<std::uintptr_t>(start) >> line_bits) * golden) >> 56];
-  }
+  [[nodiscard]] Sent& place(const std::byte* start) { return sent_[place_in_table(reinterpret_cast<std::uintptr_t>(start))]; }
 
-  std::array<Sent, 256> sent_{};  // each at the place that follows from its start; a later one takes it over
+  std::array<Sent, table_places> sent_{};  // each at the place that follows from its start; a later one takes it over
 };
 
 }  // namespace sluice
