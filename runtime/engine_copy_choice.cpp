@@ -18,7 +18,7 @@ constexpr std::size_t least_uneven = 2;
 /// Where many processes share each processor, two halves pay from so many times as long a message on as where few do: both wait
 /// for their turns. Eight ranks on two processors (Emerald Rapids), auto with two halves over the better one of rput, rget and
 /// coop, and where the receiver reads: 256 KB scattered 1.06 and 1.00, pieces of 128 KB reduced 1.05 and 0.99; but 1 MB scattered
-/// 1.01 and 1.10.
+/// 1.01 and 1.10. Not where the receive does not block: a pipeline of 256 KB at a time, 1 MB 1.06 and 1.15, 4 MB 1.03 and 1.09.
 constexpr std::size_t crowded_part = 4;
 
 SendCall call_of(std::uint8_t rts_flags) {
@@ -96,7 +96,7 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .found_in_a_call = Engine::this_thread_is_inside(),
           .is_exchange = both_send && is_even,
           .one_of_several = is_one_of_several(),
-          .pays_in_turns = (crowded ? bytes / crowded_part : bytes) >= calibration.coop_turns_bytes,
+          .pays_in_turns = (crowded && receive.call_waits ? bytes / crowded_part : bytes) >= calibration.coop_turns_bytes,
           .is_gathered = crowded && is_long,
           .oversubscribed = oversubscribed};
 }

@@ -216,6 +216,40 @@ TEST(Hybrid, blocked_senders_copy_long_messages_where_many_share_a_processor) {
   EXPECT_EQ(written_at_once(2, 400'000, calibration, crowded), 0U);
 }
 
+/// Whether the sender wrote a part of a message from MPI_Isend, both sides being in calls.
+bool is_shared_in_turns(std::size_t bytes, Engine::Caller receiving, const Calibration& calibration,
+                        const ProcessorShare& processors) {
+  Config config;
+  config.release = ReleaseMode::off;
+  CooperatingEngines pair(config, calibration, processors);
+  EXPECT_EQ(pair.arena.migrate(ByteRange::of(pair.target.data(), room)), Ineligible::none);
+  const Engine::Pause receiver_in_a_call(pair.receiver);
+  const Engine::Pause sender_in_a_call(pair.sender);
+  const UserBuffer target{pair.target.data(), bytes, Layout::contiguous(1)};
+  Request* receive = pair.receiver.start_receive(*pair.to, zero, tag, target, here, receiving);
+  const UserBuffer source{pair.source.data(), bytes, Layout::contiguous(1)};
+  Request* send = pair.sender.start_send(*pair.from, one, tag, source, SendMode::standard, here);
+  std::thread sending([&] { pair.sender.wait_all({&send, 1}, here); });
+  pair.receiver.wait_all({&receive, 1}, here);
+  sending.join();
+  pair.receiver.take(receive);
+  pair.sender.take(send);
+  return pair.receiver.statistics().written != 0;
+}
+
+TEST(Hybrid, where_many_share_a_processor_two_halves_pay_later_in_turns_if_the_receive_blocks) {
+  using Caller = Engine::Caller;
+  Calibration calibration;
+  calibration.coop_turns_bytes = 100'000;
+  const ProcessorShare crowded{.processes = 8, .processors = 2};
+  const ProcessorShare shared{.processes = 7, .processors = 2};
+  EXPECT_TRUE(is_shared_in_turns(110'000, Caller::waits, calibration, shared));
+  EXPECT_FALSE(is_shared_in_turns(390'000, Caller::waits, calibration, crowded));
+  EXPECT_TRUE(is_shared_in_turns(410'000, Caller::waits, calibration, crowded));
+  EXPECT_TRUE(is_shared_in_turns(110'000, Caller::goes_on, calibration, crowded));
+  EXPECT_FALSE(is_shared_in_turns(90'000, Caller::goes_on, calibration, crowded));
+}
+
 /// Of two processes that are in calls, with a processor each.
 TEST(Hybrid, both_copy_a_message_unless_the_receiver_sends_as_much_or_did_beside_the_last_one) {
   LoopbackNetwork network(2);
