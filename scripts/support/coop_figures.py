@@ -5,15 +5,17 @@ import statistics
 
 from confidence import interval_of_median
 from distance import alike
-from coop_points import AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
+from coop_points import ALONE, AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
 
 
 class Figures:
     def __init__(self, rows):
         """Rows of the file of runs."""
         self._values = collections.defaultdict(lambda: collections.defaultdict(list))
+        self._rounds = collections.defaultdict(dict)  # the same by round
         for row in self._comparable(rows):
             self._values[row["point"], row["side"]][row["what"]].append(float(row["value"]))
+            self._rounds[row["point"], row["side"], row["what"]][row["round"]] = float(row["value"])
 
     def _comparable(self, rows):
         """Of each point the runs at one distance between the processors (distance.py), that at which all sides were run most often."""
@@ -38,11 +40,11 @@ class Figures:
     @property
     def rounds(self):
         """Of the point that has the fewest."""
-        return min(len(self._values[one.point.name, side.name][str(one.size)]) for one in self.all_timed() for side in SIDES)
+        return min(len(self._values[one.point.name, side.name][str(one.size)]) for one in self.all_timed() for side in (*SIDES, ALONE))
 
     def missing(self):
         """Names of points that were not measured on all sides."""
-        wanted = [*((point, SIDES) for point in POINTS), *((point, point.sides) for point in BESIDE), (COPIES, COPIES_SIDES), (CHUNKS, CHUNK_SIDES)]
+        wanted = [*((point, (*SIDES, ALONE)) for point in POINTS), *((point, point.sides) for point in BESIDE), (COPIES, COPIES_SIDES), (CHUNKS, CHUNK_SIDES)]
         return [point.name for point, sides in wanted if not self.has(point, sides)]
 
     def value(self, point, side, what):
@@ -52,6 +54,17 @@ class Figures:
 
     def by_round(self, point, side, what):
         return self._values[point.name, side.name][str(what)]
+
+    def by_pair(self, point, what):
+        """The host's value divided by that of Sluice in a job of its own, of each pair of jobs; of their medians where no pair is comparable."""
+        host, alone = (self._rounds[point.name, side.name, str(what)] for side in (HOST, ALONE))
+        pairs = [value / alone[number] for number, value in host.items() if number in alone]
+        return pairs or [self.value(point, HOST, what) / self.value(point, ALONE, what)]
+
+    def is_in_doubt(self, point):
+        """For one of its sizes it is not plain which is ahead, the host or Sluice."""
+        sizes = [Timed(self, point, int(size)) for size in self.whats(point, HOST)]
+        return any(low <= 1 <= high for low, high in (one.over_host_within for one in sizes))
 
     def total(self, point, side, what):
         """Over all rounds."""
@@ -66,7 +79,7 @@ class Figures:
     def timed(self, pattern):
         """Its points that were measured on all sides, and the sizes of each."""
         for point in POINTS:
-            if point.pattern is pattern and self.has(point, SIDES):
+            if point.pattern is pattern and self.has(point, (*SIDES, ALONE)):
                 for size in sorted(map(int, self.whats(point, HOST))):
                     yield Timed(self, point, size)
 
@@ -103,6 +116,7 @@ class Timed:
         self.size = size
         self.us = {side.name: figures.value(point, side, size) for side in SIDES}
         self._by_round = {side.name: figures.by_round(point, side, size) for side in SIDES}
+        self._by_pair = figures.by_pair(point, size)
 
     def speedup(self, side, base=RPUT):
         return self.us[base.name] / self.us[side.name]
@@ -131,4 +145,14 @@ class Timed:
 
     @property
     def over_host(self):
-        return self.speedup(AUTO, HOST)
+        """How many times as fast as the host auto is, each in jobs of its own: the median by pairs of jobs."""
+        return statistics.median(self._by_pair)
+
+    @property
+    def over_host_within(self):
+        """Where that lies, 95 times in 100."""
+        return interval_of_median(self._by_pair)
+
+    def over_single(self, name):
+        """How many times as fast as the better one of those with which one side copies."""
+        return min(self.us["rput"], self.us["rget"]) / self.us[name]

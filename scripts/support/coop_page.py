@@ -8,7 +8,7 @@ from builds import ROOT
 from coop_figures import Figures
 from distance import ONE_CORE, alike
 from coop_plots import beside_plot, copies_plot, speedup_plot
-from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
+from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
                          chunk_of, size_text)
 from reproduction import Failed, machine, markdown, print_aligned, write_csv
 
@@ -24,7 +24,8 @@ HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in OVER_RPUT)
 
 def table(figures, pattern):
     return [(str(one.point.ranks), size_text(one.size), f"{one.us[RPUT.name]:.0f}", *(f"{one.speedup(side):.2f}" for side in OVER_RPUT),
-             f"{one.against_best:.2f}, {_range(one.against_best_within)} ({one.best_forced.title})", f"{one.over_host:.2f}")
+             f"{one.against_best:.2f}, {_range(one.against_best_within)} ({one.best_forced.title})",
+             f"{one.over_host:.2f}, {_range(one.over_host_within)}")
             for one in figures.timed(pattern)]
 
 
@@ -57,7 +58,11 @@ def _named(one):
 
 
 def _named_with_doubt(one):
-    return _named(one) + (" (or not behind at all)" if one.against_best_within[0] <= 1 else "")
+    return _named(one) + _doubt(one.against_best_within[0] <= 1)
+
+
+def _doubt(is_doubtful):
+    return " (or not behind at all)" if is_doubtful else ""
 
 
 def summary(figures):
@@ -68,18 +73,18 @@ def summary(figures):
     slowest = max(timed, key=lambda one: one.against_best)
     behind = [one for one in timed if one.against_best > WITHIN]
     least = min(timed, key=lambda one: one.over_host)
+    slower = [one for one in timed if one.over_host < 1]
     lines = ["auto's time divided by that of the best forced protocol: "
              f"{statistics.geometric_mean(one.against_best for one in timed):.2f} in the mean, "
              f"{slowest.against_best:.2f} at the worst point ({_named(slowest)}); above {WITHIN} at {len(behind)} of {len(timed)}"
              f"{': ' if behind else ''}{'; '.join(map(_named_with_doubt, behind))}",
              f"auto over the host alone: {statistics.geometric_mean(one.over_host for one in timed):.2f} in the mean, "
-             f"{least.over_host:.2f} at the worst point ({_named(least)})"]
+             f"{least.over_host:.2f} at the worst point ({_named(least)}); behind it at {len(slower)}{': ' if slower else ''}"
+             f"{'; '.join(_named(one) + _doubt(one.over_host_within[1] >= 1) for one in slower)}"]
     for one in timed:
         if one.point.pattern.name == "bandwidth" and one.size >= 1 << 20:
-            single = max(one.speedup(side, HOST) for side in PROTOCOLS if side.name in ("rput", "rget"))
             lines.append(f"one way, {size_text(one.size)}: coop {one.faster('coop', 'host'):.2f} and auto {one.over_host:.2f} times the host's "
-                         f"bandwidth, {one.faster('coop', 'host') / single:.2f} and {one.over_host / single:.2f} times the better one of rput "
-                         "and rget")
+                         f"bandwidth, {one.over_single('coop'):.2f} and {one.over_single('auto'):.2f} times the better one of rput and rget")
     return lines
 
 
@@ -159,7 +164,8 @@ chooses by itself (`auto`). A trial begins when all ranks are there; each writes
 (Whoever copies leaves lines in caches in which the other side is slow to write or to read them. What that costs is part of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a sender writes, in the receiver's reading.
 *Both ways, by pages* leaves both out.) The windows of *bandwidth* are written once for all, and a byte of each page is read.
 Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
-with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
+with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the other, and likewise the median of such pairs; there are
+more of them where the interval of one of a point's sizes has 1 in it. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
 
 ## Beside the paper

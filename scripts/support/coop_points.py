@@ -38,6 +38,7 @@ def chunk_of(side):
 PROTOCOLS = tuple(forced(protocol) for protocol in COPY_PROTOCOLS)
 RPUT = next(side for side in PROTOCOLS if side.name == "rput")
 AUTO = Side("auto", "auto", sluice=True)
+ALONE = Side("auto alone", "auto", sluice=True)  # in jobs of its own, as the host has them
 SIDES = (HOST, *PROTOCOLS, AUTO)
 OVER_RPUT = tuple(side for side in SIDES if side is not RPUT)
 

@@ -8,7 +8,8 @@
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
 Patterns of communication run with 2, 4 and 8 ranks on the host alone, under Sluice with every protocol forced, and with what Sluice
-chooses. The host has jobs of its own, the protocols take turns of a few trials within one job; times are medians, and the programs check every bit that they receive. Besides: how many copies each
+chooses. The host and what Sluice chooses have jobs of their own, one after the other, and more of them where it is not plain which is ahead; the protocols take turns of a few trials within
+one job. Times are medians, and the programs check every bit that they receive. Besides: how many copies each
 rank of a stencil makes whose partners are partly on another host, from traces, and how long small messages take at a rank that has long ones.
 """
 
@@ -22,8 +23,9 @@ import tempfile
 
 import builds
 from beside_trace import BesideTrace
+from coop_figures import Figures
 from coop_page import print_tables, write_page
-from coop_points import (AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, POINTS, PROTOCOLS, SIDES,
+from coop_points import (ALONE, AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, POINTS, PROTOCOLS, SIDES,
                          times_in, turns_in)
 from distance import ONE_CORE, PROGRAM, Distance
 from reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
@@ -33,6 +35,8 @@ from bed import Bed, NoBed  # noqa: E402
 from jobs import run_job  # noqa: E402
 
 ROUNDS = 5
+PAIRS = 3  # of a job of the host and one of Sluice in a round
+PAIRS_IN_DOUBT = 15  # more of them where it is not plain which is ahead
 JOB_SECONDS = 120
 REPORT_SECONDS = 60
 COLUMNS = ("point", "side", "round", "distance", "what", "value")
@@ -151,32 +155,42 @@ def measure_pieces(builddir, beside, side):
     return {**{f"piece {share}": f"{took:.2f}" for share, took in pieces.items()}, "small": trace.small(), "late": trace.late()}
 
 
-def rounds_of(distance, name, sides, measure, rounds):
+def row_of(point, side, number, distance_ns, what, value):
+    return dict(zip(COLUMNS, (point.name, side, str(number), str(distance_ns), str(what), str(value))))
+
+
+def rounds_of(distance, point, sides, measure, rounds):
     """The rows of all runs of a point; `measure(side)` gives values by what they are."""
-    print(f"   {name}", flush=True)
+    print(f"   {point.name}", flush=True)
     rows = []
     for number in range(rounds):
         for side in in_turn(sides, number):
             values, distance_ns = distance.tagged(lambda side=side: measure(side))
-            rows += [dict(zip(COLUMNS, (name, side.name, str(number), str(distance_ns), str(what), str(value)))) for what, value in values.items()]
+            rows += [row_of(point, side.name, number, distance_ns, what, value) for what, value in values.items()]
+    return rows
+
+
+def pairs_of(distance, builddir, point, numbers):
+    """The rows of jobs of the host and of Sluice, one after the other. A round's number says which belong together."""
+    rows = []
+    for number in numbers:
+        for side in in_turn((HOST, ALONE), number):
+            times, ns = distance.tagged(lambda side=side: measure_times(builddir, point, side))
+            rows += [row_of(point, side.name, number, ns, size, us) for size, us in times.items()]
     return rows
 
 
 def turns_of(distance, builddir, point, rounds):
-    """Likewise, where the protocols take turns in one job. A turn is a round of its own; the host's jobs have one each."""
+    """The rows of a pattern, whose protocols take turns in one job. A turn is a round of its own."""
     print(f"   {point.name}", flush=True)
     rows = []
-
-    def add(side, number, ns, size, us):
-        rows.append(dict(zip(COLUMNS, (point.name, side, str(number), str(ns), str(size), str(us)))))
     for number in range(rounds):
-        times, ns = distance.tagged(lambda: measure_times(builddir, point, HOST))
-        for size, us in times.items():
-            add(HOST.name, number, ns, size, us)
+        rows += pairs_of(distance, builddir, point, range(number * PAIRS, (number + 1) * PAIRS))
         turns, ns = distance.tagged(lambda: measure_turns(builddir, point))
         for (side, size), all_us in turns.items():
-            for turn, us in enumerate(all_us):
-                add(side, f"{number}.{turn}", ns, size, us)
+            rows += [row_of(point, side, f"{number}.{turn}", ns, size, us) for turn, us in enumerate(all_us)]
+    if Figures(rows).is_in_doubt(point):
+        rows += pairs_of(distance, builddir, point, range(rounds * PAIRS, rounds * PAIRS + PAIRS_IN_DOUBT))
     return rows
 
 
@@ -205,12 +219,12 @@ def main():
     for point in patterns:
         runs.add(turns_of(distance, builddir, point, options.rounds))
     for point in chunks:
-        runs.add(rounds_of(distance, point.name, CHUNK_SIDES, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
+        runs.add(rounds_of(distance, point, CHUNK_SIDES, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
     for point in beside:
-        runs.add(rounds_of(distance, point.name, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
+        runs.add(rounds_of(distance, point, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
     if copies:
         with Bed(len(COPIES.slots)) as bed:
-            runs.add(rounds_of(distance, COPIES.name, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
+            runs.add(rounds_of(distance, COPIES, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
     print_tables(runs.rows)
     remark = runs.remark(remark_on(runs, chosen, options, thresholds))
     print(remark)
