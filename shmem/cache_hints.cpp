@@ -5,6 +5,15 @@
 #endif
 
 namespace sluice::cache_hints {
+namespace {
+
+/// Stays in the nearest caches of both sides: of a ping-pong on Zen 4 it takes a third off 1 to 4 KB.
+constexpr std::size_t nearest_lap = std::size_t{4} << 10;
+/// On Emerald Rapids lines are the slower to get back the less has been used in between: 1 KB 0.75 and 0.69 µs, 4 KB 1.31
+/// and 1.08.
+[[maybe_unused]] constexpr std::size_t intel_lap = std::size_t{64} << 10;
+
+}  // namespace
 
 #if defined(__x86_64__)
 
@@ -13,13 +22,15 @@ namespace {
 constexpr std::size_t line = 64;
 
 /// On Sapphire Rapids early ownership takes 10 % off a message of 1 KB; on Zen 4 it adds 5 % (docs/shmem.md).
-bool gains_by_owning() {
+bool is_of_intel() {
   __builtin_cpu_init();
   return __builtin_cpu_is("intel") != 0;
 }
-const bool owns = gains_by_owning();
+const bool of_intel = is_of_intel();
 
 }  // namespace
+
+std::size_t lap_bytes() noexcept { return of_intel ? intel_lap : nearest_lap; }
 
 // Both instructions are no-operations where the processor does not know them, so nothing has to be asked first.
 
@@ -28,11 +39,13 @@ __attribute__((target("cldemote"))) void demote(const std::byte* first, std::siz
 }
 
 __attribute__((target("prfchw"))) void own(const std::byte* first, std::size_t bytes) noexcept {
-  if (!owns) return;
+  if (!of_intel) return;
   for (std::size_t offset = 0; offset < bytes; offset += line) __builtin_prefetch(first + offset, 1);
 }
 
 #else
+
+std::size_t lap_bytes() noexcept { return nearest_lap; }
 
 void demote(const std::byte* /*first*/, std::size_t /*bytes*/) noexcept {}
 

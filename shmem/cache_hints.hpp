@@ -6,6 +6,9 @@
 
 namespace sluice::cache_hints {
 
+/// How much memory two processes had better use in turn for messages to each other (ring.hpp).
+[[nodiscard]] std::size_t lap_bytes() noexcept;
+
 /// The bytes were written for a reader on another processor: moves their lines to the cache that both share, so that the reader
 /// need not ask this processor for them. Costs a reader on the same processor its nearest cache.
 void demote(const std::byte* first, std::size_t bytes) noexcept;

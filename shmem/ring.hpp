@@ -26,13 +26,18 @@
 //     shared head + capacity, and the shared head is stored (release) after the consumer has done with the bytes before it.
 //
 // Laps. A ring that is walked from end to end has left the nearest caches of both sides when its start is written again. So a
-// producer whose consumer keeps up turns back early: once it has gone a lap of 4 KB, and everything before this lap's first
-// records is known to be consumed, a skip record takes the rest of the buffer and the next record goes to its start. Positions
-// only grow all the same, and the room for that skip is found like any other, so invariants 1 to 4 hold as they are. A consumer
-// that is behind lets the producer go on to the buffer's end; the producer asks again a lap later.
+// producer whose consumer keeps up turns back early: once it has gone a lap, and everything before this lap's first records is
+// known to be consumed, a skip record takes the rest of the buffer and the next record goes to its start. Positions only grow all
+// the same, and the room for that skip is found like any other, so invariants 1 to 4 hold as they are. A consumer that is behind
+// lets the producer go on to the buffer's end; the producer asks again a lap later.
 //
-// Room. The consumer publishes its head every half lap. The producer reads it when its last copy leaves too little room, or does
-// not allow to turn back, so about once per lap. When there is no room:
+// Until the consumer has come to the skip, there is only as much room behind it as the consumer had left when the producer
+// turned. A consumer that begins many receives before it looks again does not come to it, and a burst meant for these does not
+// fit. So each time that happens to a producer its laps become twice as long, until it goes to the end. How long they are at
+// first depends on the processor (cache_hints.hpp).
+//
+// Room. The consumer publishes its head every half of a first lap. The producer reads it when its last copy leaves too little
+// room, or does not allow to turn back, so about once per lap. When there is no room:
 //
 //     producer                                consumer
 //     want_room = 1            (seq_cst)      head = ...               (seq_cst)
@@ -73,8 +78,6 @@ inline constexpr std::uint64_t sort_mask = cache_line - 1;
 inline constexpr std::size_t small_payload_at = 32;
 inline constexpr std::size_t large_payload_at = cache_line;
 inline constexpr std::size_t largest_small_payload = cache_line - small_payload_at;
-/// See "Laps" above.
-inline constexpr std::size_t lap = 4096;
 static_assert(sizeof(std::uint64_t) + sizeof(MessageHeader) == small_payload_at);
 
 /// Largest payload for a buffer of `capacity` bytes (invariant 3).
@@ -90,9 +93,9 @@ class RingWriter {
  public:
   RingWriter() = default;
   /// `capacity` is a power of two; `buffer` and `control` are zero and outlive the writer. `elsewhere`: the consumer has a
-  /// processor of its own.
-  RingWriter(RingControl* control, std::byte* buffer, std::size_t capacity, bool elsewhere)
-      : control_(control), buffer_(buffer), capacity_(capacity), elsewhere_(elsewhere) {}
+  /// processor of its own. `lap`: bytes; both sides' are the same.
+  RingWriter(RingControl* control, std::byte* buffer, std::size_t capacity, std::size_t lap, bool elsewhere)
+      : control_(control), buffer_(buffer), capacity_(capacity), lap_(lap), elsewhere_(elsewhere) {}
 
   /// Place for a payload of at most `payload_bytes`; nullptr when there is no room, and then the consumer knows that we wait.
   std::byte* reserve(std::size_t payload_bytes) {
@@ -101,7 +104,10 @@ class RingWriter {
     const std::size_t record = (payload_at + payload_bytes + cache_line - 1) & ~(cache_line - 1);
     const std::size_t to_end = capacity_ - (tail_ & (capacity_ - 1));
     const std::size_t skipped = record > to_end || turns_back(to_end, record) ? to_end : 0;
-    if (!has_room(skipped + record + cache_line)) return nullptr;
+    if (!has_room(skipped + record + cache_line)) {
+      if (known_head_ < turned_at_) lap_ = std::min(2 * lap_, capacity_);
+      return nullptr;
+    }
     if (skipped != 0) publish_skip(skipped);
     arm(tail_ + record);
     reserved_ = record | (fits_first_line ? ring::small : ring::large);
@@ -110,16 +116,16 @@ class RingWriter {
 
   /// Publishes the record that was reserved. Sequentially consistent, the caller may look at the consumer's attention next
   /// without a fence. With release order the consumer sees the record soon, but maybe only after the caller has looked
-  /// (attention.hpp).
+  /// (attention.hpp). `awaited`: as far as can be known, the consumer waits for just this record.
   template <std::memory_order order = std::memory_order_seq_cst>
-  void publish(const MessageHeader& header) {
+  void publish(const MessageHeader& header, bool awaited) {
     static_assert(order == std::memory_order_seq_cst || order == std::memory_order_release);
     std::byte* record = at(tail_);
     std::memcpy(record + sizeof(std::uint64_t), &header, sizeof header);
     ring::control_word(record).store(reserved_, order);
     tail_ += reserved_ & ~ring::sort_mask;
     if (tail_ + 2 * cache_line <= known_head_ + capacity_) arm(tail_ + cache_line);
-    hint(record, std::min<std::size_t>(reserved_ & ~ring::sort_mask, most_hinted));
+    hint(record, std::min<std::size_t>(reserved_ & ~ring::sort_mask, most_hinted), awaited);
   }
 
   /// Nothing was ever published.
@@ -143,11 +149,14 @@ class RingWriter {
 
   /// Whether a record of so many bytes shall go to the buffer's start, though it would fit where we are: see "Laps".
   bool turns_back(std::size_t to_end, std::size_t record) {
-    if (capacity_ - to_end < ring::lap || tail_ < next_turn_) return false;
+    if (capacity_ - to_end < lap_ || tail_ < next_turn_) return false;
     const std::uint64_t end = tail_ + to_end + record + cache_line;
     if (end > known_head_ + capacity_) known_head_ = control_->head.load(std::memory_order_acquire);
-    if (end <= known_head_ + capacity_) return true;
-    next_turn_ = tail_ + ring::lap;
+    if (end <= known_head_ + capacity_) {
+      turned_at_ = tail_ + to_end;
+      return true;
+    }
+    next_turn_ = tail_ + lap_;
     return false;
   }
 
@@ -159,8 +168,8 @@ class RingWriter {
 
   /// After a record of so many bytes was published. A message is mostly followed by one of its size: that one's lines, which the
   /// consumer has read last, are fetched now and not when the message is in a hurry.
-  void hint(const std::byte* record, std::size_t bytes) const {
-    if (elsewhere_) cache_hints::demote(record, bytes);
+  void hint(const std::byte* record, std::size_t bytes, bool awaited) const {
+    if (elsewhere_ && awaited) cache_hints::demote(record, bytes);
     const std::size_t to_end = capacity_ - (tail_ & (capacity_ - 1));
     if (bytes > cache_line && tail_ + bytes <= known_head_ + capacity_) cache_hints::own(at(tail_), std::min(bytes, to_end));
   }
@@ -177,9 +186,11 @@ class RingWriter {
   RingControl* control_ = nullptr;
   std::byte* buffer_ = nullptr;
   std::size_t capacity_ = 0;
+  std::size_t lap_ = 0;
   bool elsewhere_ = false;
   std::uint64_t tail_ = 0;
   std::uint64_t known_head_ = 0;
+  std::uint64_t turned_at_ = 0;  // the position to which the last turn has skipped
   std::uint64_t next_turn_ = 0;  // no asking before this position
   std::uint64_t armed_ = 0;      // the highest position whose control word was zeroed
   std::uint64_t reserved_ = 0;   // control word of the record that is being filled
@@ -188,8 +199,8 @@ class RingWriter {
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(RingControl* control, std::byte* buffer, std::size_t capacity)
-      : control_(control), buffer_(buffer), capacity_(capacity) {}
+  RingReader(RingControl* control, std::byte* buffer, std::size_t capacity, std::size_t lap)
+      : control_(control), buffer_(buffer), capacity_(capacity), lap_(lap) {}
 
   enum class Found : std::uint8_t { nothing, message, corrupt };
 
@@ -221,7 +232,7 @@ class RingReader {
   [[nodiscard]] bool pending() const { return ring::control_word(at(head_)).load(std::memory_order_seq_cst) != ring::absent; }
 
   /// After a `take`: makes room known when half a lap was freed. True when the producer must be woken.
-  bool yield_room() { return head_ - published_head_ >= ring::lap / 2 && publish_head(); }
+  bool yield_room() { return head_ - published_head_ >= lap_ / 2 && publish_head(); }
 
   /// The producer waits for room that it does not know of yet.
   [[nodiscard]] bool owes_room() const {
@@ -253,6 +264,7 @@ class RingReader {
   RingControl* control_ = nullptr;
   std::byte* buffer_ = nullptr;
   std::size_t capacity_ = 0;
+  std::size_t lap_ = 0;
   std::uint64_t head_ = 0;
   std::uint64_t published_head_ = 0;
 };

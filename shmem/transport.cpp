@@ -62,8 +62,9 @@ CopyMode copy_mode(std::string_view name) {
 
 ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode, bool elsewhere)
     : peer(met.peer),
-      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity(), elsewhere),
-      in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity()),
+      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity(), met.inbox.layout().lap(),
+          elsewhere),
+      in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity(), own.layout().lap()),
       inbox(std::move(met.inbox)),
       socket(std::move(met.socket)),
       helper_bell(std::move(met.helper_bell)),
@@ -181,10 +182,11 @@ void ShmemTransport::commit(Peer to, const MessageHeader& header) {
   Link& target = link(to);
   const bool first = target.out.is_fresh();
   const News news = news_of(header);
+  const bool answers = std::exchange(target.answers, false);
   if (news == News::eager) {
-    target.out.publish<std::memory_order_release>(header);
+    target.out.publish<std::memory_order_release>(header, answers);
   } else {
-    target.out.publish(header);
+    target.out.publish(header, answers);
   }
   if (first) target.inbox.contacts(self_ / 64).fetch_or(std::uint64_t{1} << (self_ % 64), std::memory_order_seq_cst);
   alert(target, news);
@@ -215,6 +217,7 @@ int ShmemTransport::drain(Link& from, MessageSink& sink) {
       return delivered;
     }
     if (from.in.yield_room()) alert(from, News::room);
+    from.answers = true;
     delivered++;
   } while (delivered < most_at_once && sink.takes_another());
   return delivered;

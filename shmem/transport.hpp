@@ -92,6 +92,7 @@ class ShmemTransport final : public Transport {
     Descriptor socket;
     Descriptor helper_bell;
     bool waits_for_room = false;  // a reserve failed; the peer has been told
+    bool answers = true;          // a message has come since this process's last one
     std::uint64_t seen_mark = 0;  // of the peer's, at the last look
     News untold = News::none;     // what the peer may have to be woken for; unless none, it is in `deferred_`
     PeerMemory memory;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/shared_copy.hpp"
+#include "shmem/cache_hints.hpp"
 #include "shmem/ring.hpp"
 
 namespace {
@@ -37,7 +38,7 @@ struct Side {
     MessageHeader header;
     header.kind = MessageKind::eager;
     header.payload_bytes = static_cast<std::uint32_t>(bytes);
-    out.publish(header);
+    out.publish(header, true);
   }
 
   void receive() {
@@ -107,7 +108,8 @@ int main(int count, char** arguments) {
   const pid_t child = fork();
   const bool first = child != 0;
   bind(first ? 0 : 1);
-  Side side{{&controls[first], buffer(first), capacity, true}, {&controls[!first], buffer(!first), capacity}};
+  const std::size_t lap = std::min(cache_hints::lap_bytes(), capacity / 2);
+  Side side{{&controls[first], buffer(first), capacity, lap, true}, {&controls[!first], buffer(!first), capacity, lap}};
   for (const std::size_t bytes : {0u, 8u, 32u, 64u, 256u, 512u, 1024u, 2048u, 4096u, 8192u, 16000u})
     ping_pong(side, first, bytes);
   for (const std::size_t bytes : {8u, 64u, 1024u, 4096u, 16000u}) stream(side, first, bytes);

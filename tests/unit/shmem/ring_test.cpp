@@ -16,7 +16,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t capacity = 4 * ring::lap;
+constexpr std::size_t lap = 4096;
+constexpr std::size_t capacity = 4 * lap;
 constexpr std::size_t largest = ring::largest_payload(capacity);
 
 struct alignas(cache_line) Memory {
@@ -28,8 +29,8 @@ struct Ring {
   explicit Ring(Memory& the_memory) : memory(the_memory) {}
 
   Memory& memory;
-  RingWriter writer{&memory.control, memory.buffer.data(), capacity, true};
-  RingReader reader{&memory.control, memory.buffer.data(), capacity};
+  RingWriter writer{&memory.control, memory.buffer.data(), capacity, lap, true};
+  RingReader reader{&memory.control, memory.buffer.data(), capacity, lap};
 
   bool send(std::uint64_t number, std::size_t bytes) {
     std::byte* room = writer.reserve(bytes);
@@ -39,7 +40,7 @@ struct Ring {
     header.kind = MessageKind::eager;
     header.payload_bytes = static_cast<std::uint32_t>(bytes);
     header.subject = number;
-    writer.publish(header);
+    writer.publish(header, true);
     return true;
   }
 
@@ -100,10 +101,10 @@ TEST_F(RingTest, ARecordThatWasReservedIsInvisibleUntilItIsPublished) {
 
 TEST_F(RingTest, StalePayloadIsNeverTakenForARecord) {
   // Laps of records full of ones, each ending where the lap before had payload.
-  for (std::uint64_t lap = 0; lap < 1000; lap++) {
-    ASSERT_TRUE(ring.send(0xff, 64 * (1 + lap % 7)));
+  for (std::uint64_t number = 0; number < 1000; number++) {
+    ASSERT_TRUE(ring.send(0xff, 64 * (1 + number % 7)));
     ASSERT_TRUE(ring.receive());
-    ASSERT_FALSE(ring.reader.pending()) << lap;
+    ASSERT_FALSE(ring.reader.pending()) << number;
     ring.reader.publish_head();
   }
 }
@@ -131,13 +132,13 @@ TEST_F(RingTest, AnEmptyRingHasRoomForTheLargestPayloadWhereverItStands) {
 
 TEST_F(RingTest, MakesRoomKnownByHalfALapWithoutBeingAsked) {
   bool known = false;
-  for (std::size_t i = 0; i < ring::lap / cache_line && !known; i++) {
+  for (std::size_t i = 0; i < lap / cache_line && !known; i++) {
     ring.send(0, 64);
     ring.receive();
     ring.reader.yield_room();
     known = memory->control.head.load() != 0;
   }
-  EXPECT_EQ(memory->control.head.load(), ring::lap / 2);
+  EXPECT_EQ(memory->control.head.load(), lap / 2);
 }
 
 /// Bytes of the buffer, from its start, that were ever written.
@@ -155,7 +156,7 @@ TEST_F(RingTest, StaysInTheFirstLapWhenTheConsumerKeepsUp) {
     ASSERT_TRUE(received && received->number == number && received->bytes == bytes && received->intact) << number;
     ring.reader.yield_room();
   }
-  EXPECT_LE(used(*memory), ring::lap + 2 * (bytes + 2 * cache_line));
+  EXPECT_LE(used(*memory), lap + 2 * (bytes + 2 * cache_line));
 }
 
 TEST_F(RingTest, UsesTheWholeBufferWhenTheConsumerIsBehind) {
@@ -179,7 +180,7 @@ TEST_F(RingTest, TurnsBackAgainAfterTheConsumerHasCaughtUp) {
     MessageHeader header;
     header.subject = value;
     header.payload_bytes = bytes;
-    ring.writer.publish(header);
+    ring.writer.publish(header, true);
     EXPECT_EQ(ring.receive()->number, value);
     ring.reader.yield_room();
     return static_cast<std::size_t>(room - memory->buffer.data());
@@ -189,7 +190,27 @@ TEST_F(RingTest, TurnsBackAgainAfterTheConsumerHasCaughtUp) {
     const std::size_t place = offset(number);
     if (i >= 50) furthest = std::max(furthest, place);
   }
-  EXPECT_LE(furthest, ring::lap + 2 * (bytes + 2 * cache_line));
+  EXPECT_LE(furthest, lap + 2 * (bytes + 2 * cache_line));
+}
+
+TEST_F(RingTest, LapsGrowUntilWhatTheProducerSendsAtOnceFits) {
+  constexpr std::size_t bytes = 100;
+  constexpr std::uint64_t burst = capacity / 2 / 192;  // of twice as long laps
+  unsigned refused = 0;
+  const auto send_burst = [&] {
+    std::uint64_t sent = 0;
+    for (; sent < burst && ring.send(sent, bytes); sent++) {
+    }
+    if (sent != burst) refused++;
+    for (; sent != 0; sent--) ASSERT_TRUE(ring.receive());
+    if (ring.reader.owes_room()) ring.reader.publish_head();
+    ring.reader.yield_room();
+  };
+  for (int i = 0; i < 100; i++) send_burst();
+  EXPECT_GE(refused, 1U) << "the laps fit from the start";
+  refused = 0;
+  for (int i = 0; i < 100; i++) send_burst();
+  EXPECT_EQ(refused, 0U);
 }
 
 TEST_F(RingTest, AFailedReserveLeavesAWishThatTheReaderFinds) {
