@@ -18,7 +18,7 @@ int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
   Handle* handle = request && flag ? find_handle(*request) : nullptr;
   if (!handle) return host_test(request, flag, status);
   *flag = complete_after_poll(*handle) ? 1 : 0;
-  return *flag ? finish_one(*handle, *request, status, site.function) : MPI_SUCCESS;
+  return *flag ? finish_one(*handle, *request, status, site.function()) : MPI_SUCCESS;
 }
 
 int Request_get_status(CallSite, MPI_Request request, int* flag, MPI_Status* status) {
@@ -41,7 +41,7 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
   HostPart part(array, statuses);
   if (!part.test_all()) return MPI_SUCCESS;
   *flag = 1;
-  ArrayCompletion completion(site.function);
+  ArrayCompletion completion(site.function());
   for (std::size_t i = 0; i < array.size(); ++i) {
     if (Handle* handle = array.handle(i)) {
       completion.finish(*handle, array.slot(i), status_at(statuses, i));
@@ -64,7 +64,7 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
   }
   if (first < array.size()) {
     *index = static_cast<int>(first);
-    return finish_one(*array.handle(first), array.slot(first), status, site.function);
+    return finish_one(*array.handle(first), array.slot(first), status, site.function());
   }
   HostPart part(array, MPI_STATUSES_IGNORE);
   if (array.hosts() != 0 && part.test_any(index, status)) return part.code();
@@ -85,7 +85,7 @@ int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, i
     return MPI_SUCCESS;
   }
   if (array.first_complete() == array.size()) engine().progress();
-  SomeCompletion some(array, indices, statuses, site.function);
+  SomeCompletion some(array, indices, statuses, site.function());
   some.collect();
   return some.conclude(completed);
 }

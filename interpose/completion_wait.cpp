@@ -13,7 +13,7 @@ int Wait(CallSite site, MPI_Request* request, MPI_Status* status) {
   Handle* handle = request ? find_handle(*request) : nullptr;
   if (!handle) return host_wait(request, status);
   if (!handle->is_inactive() && !handle->is_complete()) engine().wait_all({&handle->active, 1}, site);
-  return finish_one(*handle, *request, status, site.function);
+  return finish_one(*handle, *request, status, site.function());
 }
 
 /// Waits for everything; the host's part is completed by then.
@@ -40,7 +40,7 @@ int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuse
   // The engine gives up all of them at once; statuses are the application's memory, which is not to be touched meanwhile.
   SmallArray<Outcome> outcomes(array.ours());
   engine().take(array.engine_requests(), outcomes.data());
-  ArrayCompletion completion(site.function);
+  ArrayCompletion completion(site.function());
   std::size_t ours = 0;
   for (std::size_t i = 0; i < array.size(); ++i) {
     if (Handle* handle = array.handle(i)) {
@@ -80,7 +80,7 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
   if (!RequestArray::sound(count, requests) || !index) return host().Waitany(count, requests, index, status);
   RequestArray array(count, requests);
   if (array.has_only_hosts()) return host_wait_any(count, requests, index, status);
-  if (array.hosts() != 0) return wait_for_any_of_both(array, index, status, site.function);
+  if (array.hosts() != 0) return wait_for_any_of_both(array, index, status, site.function());
   if (array.ours() == 0) return nothing_to_wait_for(index, status);
   std::size_t first = array.first_complete();
   if (first == array.size()) {
@@ -88,7 +88,7 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
     first = array.first_complete();
   }
   *index = static_cast<int>(first);
-  return finish_one(*array.handle(first), array.slot(first), status, site.function);
+  return finish_one(*array.handle(first), array.slot(first), status, site.function());
 }
 
 int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
@@ -101,7 +101,7 @@ int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, i
     *completed = MPI_UNDEFINED;
     return MPI_SUCCESS;
   }
-  SomeCompletion some(array, indices, statuses, site.function);
+  SomeCompletion some(array, indices, statuses, site.function());
   if (array.hosts() == 0 && array.first_complete() == array.size()) engine().wait_any(array.engine_requests());
   Engine::Pause pause(engine());
   while (!some.collect() && !some.exhausted()) {

@@ -3,6 +3,7 @@
 
   host_table.inc   the members of HostTable, one typed function pointer for every call of the list
   host_names.inc   their names, for the look-up
+  call_names.inc   names of the CARRIED and ALWAYS calls, for CallSite
   exports.hpp      EXPORT(X): the exported entry points of a CARRIED call, put behind its body
   settled.cpp      the entry points and bodies of every other call
   exports.map      the version script: nothing else leaves the library
@@ -67,6 +68,8 @@ def argument(parameter):
 
 
 class Call:
+    number = 0  # of its name in call_names.inc
+
     def __init__(self, kind, name, prototypes):
         if f"MPI_{name}" not in prototypes:
             sys.exit(f"MPI_{name} has no prototype in mpi.h")
@@ -87,13 +90,13 @@ class Call:
         return (f"const sluice::trace::Call traced({CALLER}, __builtin_dwarf_cfa(), \"MPI_{self.name}\", "
                 f"sluice::trace::CallClass::{by}, {str(blocks).lower()}); ")
 
-    def body(self, site):
-        site = f"sluice::CallSite{{{CALLER}, \"MPI_{self.name}\", {site}}}"
+    def body(self):
+        site = f"sluice::CallSite({CALLER}, sluice::CallSite::Function{{{self.number}}})"
         return f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
 
     def carried(self):
         if self.kind == "ALWAYS":
-            return self.entry(self.body("0"))
+            return self.entry(self.body())
         # MPI_X does nothing but choose and jump: were a body inlined, it would save registers for it in a program without Sluice
         # as well. The jump leaves the caller's frame and return address where the bodies look for them.
         passed = ", ".join(self.arguments)
@@ -101,9 +104,9 @@ class Call:
                   f"return engaged_{self.name}({passed}); }} "
                   f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
                   f"return first_{self.name}({passed});")
-        traced = self.traced("carried", self.name in BLOCKING) + self.body("traced.site()")
+        traced = self.traced("carried", self.name in BLOCKING) + self.body()
         first = f"return sluice::host().{self.name}({passed});"
-        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', self.body('0'))}",
+        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', self.body())}",
                          f"[[gnu::noinline, gnu::cold]] static {self.function(f'traced_{self.name}', traced)}",
                          f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
 
@@ -120,6 +123,9 @@ def main():
     calls = [Call(kind, name, prototypes) for kind, name in listed if kind != "LIBC"]
     libc = [name for kind, name in listed if kind == "LIBC"]
     exported = [call for call in calls if call.kind != "USED"]
+    with_body = [call for call in exported if call.kind in WITH_BODY]
+    for number, call in enumerate(with_body, 1):
+        call.number = number
 
     def write(name, lines):
         (output / name).write_text("\n".join(lines) + "\n")
@@ -127,7 +133,8 @@ def main():
     write("host_table.inc", [f"decltype(&::MPI_{call.name}) {call.name};" for call in calls])
     write("host_names.inc", [f"\"PMPI_{call.name}\"," for call in calls])
     write("exports.hpp", ["#pragma once", "#include \"interpose/entry.hpp\""] +
-          [f"#define EXPORT_{call.name} {call.carried()}" for call in exported if call.kind in WITH_BODY])
+          [f"#define EXPORT_{call.name} {call.carried()}" for call in with_body])
+    write("call_names.inc", ["\"an MPI call\",", *(f"\"MPI_{call.name}\"," for call in with_body)])
     write("settled.cpp", ["#include \"interpose/entry.hpp\"", "#include \"interpose/communicators.hpp\""] +
           [call.generated() for call in exported if call.kind not in WITH_BODY])
     write("exports.map", ["{", "  global:"] + [f"    MPI_{c.name}; PMPI_{c.name};" for c in exported] +

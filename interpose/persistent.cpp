@@ -53,7 +53,7 @@ int start(Handle& handle, CallSite site) {
     handle.outcome = operation.receives ? no_process_outcome : empty_outcome;
   } else {
     if (operation.mode == SendMode::buffered && !attached_buffer_has_room(operation.buffer.bytes())) {
-      return raise_error(communicator, MPI_ERR_BUFFER, site.function);
+      return raise_error(communicator, MPI_ERR_BUFFER, site.function());
     }
     handle.active = start_operation(operation, *communicator.context, site);
   }

@@ -83,7 +83,7 @@ int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messag
   engine().wait_all({&request, 1}, site);
   const Outcome outcome = engine().take(request);
   fill_status(status, outcome);
-  return conclude(outcome, *taken.communicator, site.function);
+  return conclude(outcome, *taken.communicator, site.function());
 }
 
 int Imrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {

@@ -19,7 +19,7 @@ int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, i
                               ? engine().receive(context, receive.from(), receive.tag(), address, receive.buffer().bytes(), site)
                               : engine().receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site);
   fill_status(status, outcome);
-  return conclude(outcome, communicator, site.function);
+  return conclude(outcome, communicator, site.function());
 }
 
 int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {

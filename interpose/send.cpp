@@ -22,7 +22,7 @@ int blocking(CallSite site, const void* address, int count, MPI_Datatype type, i
     return (host().*host_call)(address, count, type, to, tag, comm);
   }
   send.buffer().settle(Access::read);
-  if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function);
+  if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function());
   send_now(send, mode, site);
   return MPI_SUCCESS;
 }
@@ -40,7 +40,7 @@ int nonblocking(CallSite site, const void* address, int count, MPI_Datatype type
     return host_activity().started((host().*host_call)(address, count, type, to, tag, comm, request), request);
   }
   send.buffer().settle(Access::read);
-  if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function);
+  if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function());
   Communicator& communicator = send.communicator();
   Context& context = *communicator.context;
   Request* started = send.buffer().simple()

@@ -52,7 +52,7 @@ int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Dataty
   Request* sent = start(send, site);
   const Outcome outcome = await(sent, posted, site);
   fill_status(status, outcome);
-  return conclude(outcome, receive.communicator(), site.function);
+  return conclude(outcome, receive.communicator(), site.function());
 }
 
 /// Sends the message from a packed copy, out of the way of what is to be received.
@@ -78,7 +78,7 @@ int Sendrecv_replace(CallSite site, void* address, int count, MPI_Datatype type,
   Request* posted = start(receive, site);
   const Outcome outcome = await(sent, posted, site);
   fill_status(status, outcome);
-  return conclude(outcome, receive.communicator(), site.function);
+  return conclude(outcome, receive.communicator(), site.function());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -33,6 +34,11 @@ constinit Engine* engine = nullptr;
 namespace {
 
 constinit Session* the_session = nullptr;
+
+constexpr std::array call_names = {
+#include "call_names.inc"
+};
+static_assert(call_names.size() <= 256, "CallSite has a byte for them");
 
 /// Prints every error; the job ends.
 void abort_job(const std::vector<std::string>& errors) {
@@ -164,6 +170,7 @@ void Session::find_neighbours() {
 }
 
 void Session::make_engine() {
+  CallSite::name_calls(call_names);
   Engine::Parts parts;
   parts.self = Peer{world_rank_};
   parts.job_size = static_cast<std::size_t>(world_size_);

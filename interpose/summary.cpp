@@ -187,7 +187,7 @@ void print_call_sites() {
   for (std::size_t i = 0; i < std::min(sites.size(), most_lines); ++i) {
     const ReleasePolicy::Report& site = sites[i];
     std::fprintf(stderr, "sluice:   %s at %s: %" PRIu64 " calls released, %" PRIu64 " did not pay, %.1f us hidden by each%s\n",
-                 site.site.function, place(site.site.return_address).c_str(), site.calls, site.losses,
+                 site.site.function(), place(site.site.return_address()).c_str(), site.calls, site.losses,
                  static_cast<double>(site.hidden_ns) / static_cast<double>(site.calls) / ns_per_us,
                  site.resting ? "; not released at present" : "");
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/calibration.hpp"
+#include "runtime/call_site.hpp"
 #include "runtime/config.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/processors.hpp"

@@ -35,7 +35,7 @@ void note_arrival(Request& receive, const Arrival& arrival) {
     receive.failure = Failure::truncated;
     if (receive.released) {
       fatal("%s, already released, got %zu bytes from rank %d with tag %d for a buffer of %zu bytes (truncated message)",
-            receive.site.function, arrival.message_bytes, static_cast<int>(arrival.source), static_cast<int>(arrival.tag),
+            receive.site.function(), arrival.message_bytes, static_cast<int>(arrival.source), static_cast<int>(arrival.tag),
             receive.bytes);
     }
   }

@@ -13,7 +13,7 @@ Request* Engine::State::new_receive(Context& context, Rank from, Tag tag, CallSi
   receive->tag = tag;
   receive->site = site;
   if (trace::on()) [[unlikely]]
-    receive->traced = ++traced_operations;
+    trace::named(*receive, ++traced_operations);
   ++context.operations;
   ++open_receives;
   return receive;

@@ -74,6 +74,7 @@ Request* copy_aside(Engine::State& state, Request& send) {
   shadow->bytes = send.bytes;
   shadow->detached = true;
   shadow->traced = send.traced;
+  shadow->traced_site = send.traced_site;
   shadow->told = shadow->shadow = true;
   return shadow;
 }
@@ -90,7 +91,7 @@ Request* Engine::State::new_send(Context& context, Rank to, Tag tag, SendMode mo
   send->tag = tag;
   send->site = site;
   if (trace::on()) [[unlikely]]
-    send->traced = ++traced_operations;
+    trace::named(*send, ++traced_operations);
   ++context.operations;
   ++pending_sends;
   return send;
@@ -121,8 +122,7 @@ bool Engine::State::is_for_one_copy(Peer to, const std::byte* data, std::size_t 
   return source && unchanged_sends.sends_again(data, {source, bytes});
 }
 
-bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes,
-                                 CallSite site) {
+bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes) {
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
   if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return false;
@@ -139,7 +139,7 @@ bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const
   ++statistics.eager_sends;
   statistics.bytes_sent += bytes;
   if (trace::on()) [[unlikely]]
-    trace::posted_at_once({peer, tag, context.id()}, {data, bytes}, site.number, count_message(messages_out, peer));
+    trace::posted_at_once({peer, tag, context.id()}, {data, bytes}, count_message(messages_out, peer));
   return true;
 }
 
@@ -341,7 +341,7 @@ void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::siz
   const auto* start = static_cast<const std::byte*>(data);
   const bool frequent = mode == SendMode::standard && state_->config.frequent_sends == FrequentChoice::all &&
                         state_->is_frequent(context, to, start, bytes);
-  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, start, bytes, site)) return;
+  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, start, bytes)) return;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
@@ -369,7 +369,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::span<const 
                             Caller caller) {
   Lock lock(state_->mutex);
   const bool frequent = mode == SendMode::standard && state_->is_frequent(context, to, data.data(), data.size());
-  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, data.data(), data.size(), site)) {
+  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, data.data(), data.size())) {
     return nullptr;
   }
   Inside inside(*state_, lock);
@@ -397,7 +397,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
 Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes,
                             CallSite site, Caller caller) {
   Lock lock(state_->mutex);
-  if (state_->send_at_once(context, to, tag, copy.get(), bytes, site)) return nullptr;
+  if (state_->send_at_once(context, to, tag, copy.get(), bytes)) return nullptr;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, SendMode::standard, site);
   send->data = copy.get();

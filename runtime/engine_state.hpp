@@ -54,7 +54,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Sends now, or as soon as causality and room permit. The request may be complete on return.
   void start_send(Request* send);
   /// The hot path: a small contiguous message with nothing in its way. False: nothing was done.
-  bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes, CallSite site);
+  bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
   void send_in_turn(Request* send);
   /// A message that takes part in matching gets its place among those to that peer.
   void number(MessageHeader& header, Peer to);

@@ -52,8 +52,9 @@ std::uint64_t ReleasePolicy::cost_ns(std::size_t pages) const {
 }
 
 ReleasePolicy::Entry& ReleasePolicy::entry(CallSite site) {
-  Entry& found = entries_[XXH3_64bits(&site.return_address, sizeof(site.return_address)) % entries_.size()];
-  if (found.site.return_address != site.return_address) found = {.site = site};
+  const std::uintptr_t address = site.return_address();
+  Entry& found = entries_[XXH3_64bits(&address, sizeof address) % entries_.size()];
+  if (found.site.return_address() != address) found = {.site = site};
   return found;
 }
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <vector>
 
+#include "runtime/call_site.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {

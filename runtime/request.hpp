@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/call_site.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/intrusive_list.hpp"
 #include "runtime/message.hpp"
@@ -66,7 +67,8 @@ class alignas(cache_line) Request {
   bool awaited = false;            // by a call that the trace is told of
   bool shadow = false;             // send: a copy of one that is over for the program
   std::uint8_t rts_flags = 0;
-  std::uint32_t traced = 0;  // its number in the trace
+  std::uint32_t traced = 0;       // its number in the trace
+  std::uint32_t traced_site = 0;  // that of its call site
   std::uint32_t progress_slot = Transport::no_slot;
   Peer peer{};  // the other side, once it is known
   Rank rank{};  // send: destination; receive: wanted source, then the true one

@@ -25,8 +25,7 @@ std::uint32_t next_number() {
 
 void Call::begin(std::uintptr_t return_address, const void* frame, const char* function) {
   outer_ = current_call();
-  site_ = site_of_call(return_address, frame, function);
-  current_call() = {site_, blocks_ ? next_number() : 0};
+  current_call() = {site_of_call(return_address, frame, function), blocks_ ? next_number() : 0};
   started_ = now();
 }
 

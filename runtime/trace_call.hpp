@@ -38,15 +38,12 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  [[nodiscard]] std::uint32_t site() const { return site_; }
-
  private:
   void begin(std::uintptr_t return_address, const void* frame, const char* function);
   void end();
 
   CallClass by_;
   bool blocks_;
-  std::uint32_t site_ = 0;
   std::uint64_t started_ = 0;
   CurrentCall outer_;
 };

@@ -36,7 +36,7 @@ Record about(Kind kind, const Request& request, unsigned members) {
   Record record;
   record.kind = small(kind);
   record.operation = request.traced;
-  if ((members & site) != 0) record.site = request.site.number;
+  if ((members & site) != 0) record.site = request.traced_site;
   if ((members & peer) != 0) record.peer = other_side(request);
   if ((members & tag) != 0) record.tag = static_cast<std::int32_t>(request.tag);
   if ((members & context) != 0) record.context = short_name(request.context->id());
@@ -53,6 +53,11 @@ std::uint16_t how_posted(const Request& request) {
 
 }  // namespace
 
+void named(Request& request, std::uint32_t number) {
+  request.traced = number;
+  request.traced_site = current_call().site;
+}
+
 void posted(Request& request) {
   if (request.told) return;
   request.told = true;
@@ -63,12 +68,12 @@ void posted(Request& request) {
   write(record);
 }
 
-void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t site, std::uint32_t number) {
+void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t number) {
   write({.kind = small(Kind::post_send),
          .detail = post_at_once,
          .bytes = message.size(),
          .value = address_of(message.data()),
-         .site = site,
+         .site = current_call().site,
          .peer = static_cast<std::int32_t>(to.peer),
          .tag = static_cast<std::int32_t>(to.tag),
          .context = short_name(to.context),
@@ -183,7 +188,7 @@ void set_aside(const Request& send) {
 void released(const Request& request, ByteRange range, std::uint64_t closing_ns) {
   Record record = about(Kind::release, request, peer | tag);
   // That call returns early, and what its program then waits for pages is the price of it. The post told who posted.
-  record.site = current_call().site != 0 ? current_call().site : request.site.number;
+  record.site = current_call().site != 0 ? current_call().site : request.traced_site;
   const bool unmatched = !request.is_send() && !request.matched;
   record.detail = static_cast<std::uint16_t>((request.is_send() ? release_send : 0) | (unmatched ? release_unmatched : 0));
   record.duration_ns = closing_ns;

@@ -27,8 +27,10 @@ struct Envelope {
 };
 
 /// Once for each request; what is called again does nothing.
+/// It is begun by the call that this thread is in.
+void named(Request& request, std::uint32_t number);
 void posted(Request& request);
-void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t site, std::uint32_t number);
+void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t number);
 void matched(const Request& receive, MessageKind kind, std::uint32_t number, bool unexpected);
 void arrived(const Message& message);
 void chosen(const Request& receive, Protocol protocol, Reason reason, std::uint64_t at_ns);

@@ -25,13 +25,6 @@ inline constexpr std::size_t most_ranks = std::size_t{1} << 24;
 inline constexpr Rank any_source{-1};
 inline constexpr Tag any_tag{-1};
 
-/// An MPI call in the application: what release policy learns about, and what errors after release name.
-struct CallSite {
-  std::uintptr_t return_address = 0;
-  const char* function = "";  // "MPI_Recv"; a literal
-  std::uint32_t number = 0;   // in the trace; 0 while none is written
-};
-
 /// What somebody does with memory.
 enum class Access : std::uint8_t { read, write };
 

@@ -21,7 +21,7 @@
 namespace sluice {
 namespace {
 
-constexpr CallSite here{1, "test"};
+constexpr CallSite here{1};
 constexpr std::size_t processes = 3;
 constexpr std::size_t communicators = 2;
 constexpr std::size_t tags = 2;

@@ -19,7 +19,7 @@ namespace sluice {
 
 class RdmaPair {
  public:
-  static constexpr CallSite here{1, "test"};
+  static constexpr CallSite here{1};
   static constexpr Tag tag{3};
 
   explicit RdmaPair(AdapterKnobs knobs = {}, const Config& config = {}, AliasArena* receiver_blocks = nullptr,

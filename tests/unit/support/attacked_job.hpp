@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Bytes = std::vector<std::byte>;
 
-inline constexpr CallSite here{1, "test"};
+inline constexpr CallSite here{1};
 inline constexpr Peer self{0};
 inline constexpr Peer other{1};
 inline constexpr std::size_t job_size = 2;

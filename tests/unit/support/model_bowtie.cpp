@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-constexpr CallSite here{1, "bowtie"};
+constexpr CallSite here{1};
 constexpr Tag tag{0};
 /// That a process takes between two exchanges, ns: at random, since no two processes go in step. If they did, what one protocol
 /// saves would be as often lost again in who is on the wire first.

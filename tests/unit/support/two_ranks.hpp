@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-inline constexpr CallSite here{1, "test"};
+inline constexpr CallSite here{1};
 inline constexpr Rank zero{0};
 inline constexpr Rank one{1};
 inline constexpr Tag tag{3};

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr CallSite call{1, "test"};
+constexpr CallSite call{1};
 constexpr Tag tag{3};
 constexpr std::size_t message_bytes = 20'000;
 constexpr std::size_t messages = 200;
