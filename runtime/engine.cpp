@@ -62,8 +62,8 @@ Engine::State::State(const Parts& parts)
       messages_in(parts.job_size) {
   set_process_name(static_cast<int>(self));
   eager_limit = *std::min_element(eager_limits.begin(), eager_limits.end());
-  if (!transport) return;
   if (!concurrent_calls) mutex.prefer_this_thread();
+  if (!transport) return;
   for (std::size_t peer = 0; peer < parts.job_size; ++peer) {
     const Peer other{static_cast<std::int32_t>(peer)};
     uses_sockets = uses_sockets || (other != self && transport->streams_directly(other));
