@@ -6,8 +6,8 @@
 
 namespace sluice::cache_hints {
 
-/// How much memory two processes had better use in turn for messages to each other (ring.hpp).
-[[nodiscard]] std::size_t lap_bytes() noexcept;
+/// How much memory two processes had better use in turn for messages to each other (ring.hpp). `elsewhere`: on two processors.
+[[nodiscard]] std::size_t lap_bytes(bool elsewhere) noexcept;
 
 /// The bytes were written for a reader on another processor: moves their lines to the cache that both share, so that the reader
 /// need not ask this processor for them. Costs a reader on the same processor its nearest cache.

@@ -8,8 +8,6 @@
 #include <new>
 #include <stdexcept>
 
-#include "shmem/cache_hints.hpp"
-
 namespace sluice {
 
 namespace {
@@ -32,7 +30,6 @@ InboxLayout::InboxLayout(std::size_t processes) {
   const std::size_t count = std::max<std::size_t>(processes, 1);
   if (count > most_processes) throw std::runtime_error("more than 4096 processes on one node");
   ring_capacity_ = std::clamp(std::bit_floor(most_inbox_bytes / count), least_ring_bytes, most_ring_bytes);
-  lap_ = std::min(cache_hints::lap_bytes(), ring_capacity_ / 2);
   contact_words_ = (count + 63) / 64;
   slots_at_ = round_to_pages(3 * cache_line + contact_words_ * sizeof(std::uint64_t));
   loads_at_ = slots_at_ + slots * cache_line;

@@ -44,8 +44,6 @@ class InboxLayout {
   explicit InboxLayout(std::size_t processes);
 
   [[nodiscard]] std::size_t ring_capacity() const { return ring_capacity_; }
-  /// Of a ring, at first.
-  [[nodiscard]] std::size_t lap() const { return lap_; }
   [[nodiscard]] std::size_t contact_words() const { return contact_words_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -53,7 +51,6 @@ class InboxLayout {
   friend class Inbox;
   static constexpr std::size_t mark_stride = 4 * cache_line;
   std::size_t ring_capacity_;
-  std::size_t lap_;
   std::size_t contact_words_;
   std::size_t slots_at_;
   std::size_t loads_at_;

@@ -13,6 +13,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/peer_distance.hpp"
 #include "shmem/attention.hpp"
+#include "shmem/cache_hints.hpp"
 
 namespace sluice {
 
@@ -41,6 +42,11 @@ bool true_within(std::uint64_t ns, const Condition& condition) {
   return is_true;
 }
 
+/// `elsewhere`: the processes have a processor each.
+std::size_t lap_of(const InboxLayout& layout, bool elsewhere) {
+  return std::min(cache_hints::lap_bytes(elsewhere), layout.ring_capacity() / 2);
+}
+
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tags; peers are tagged with their local index
 constexpr std::uint64_t own_reminder = own_bell - 1;
 
@@ -62,9 +68,9 @@ CopyMode copy_mode(std::string_view name) {
 
 ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode, bool elsewhere)
     : peer(met.peer),
-      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity(), met.inbox.layout().lap(),
-          elsewhere),
-      in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity(), own.layout().lap()),
+      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity(),
+          lap_of(met.inbox.layout(), elsewhere), elsewhere),
+      in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity(), lap_of(own.layout(), elsewhere)),
       inbox(std::move(met.inbox)),
       socket(std::move(met.socket)),
       helper_bell(std::move(met.helper_bell)),
