@@ -6,8 +6,9 @@
 
 namespace sluice::cache_hints {
 
-/// How much memory two processes had better use in turn for messages to each other (ring.hpp). `elsewhere`: on two processors.
-[[nodiscard]] std::size_t lap_bytes(bool elsewhere) noexcept;
+/// How much memory two of so many processes had better use in turn for messages to each other (ring.hpp). `elsewhere`: each has
+/// a processor of its own.
+[[nodiscard]] std::size_t lap_bytes(std::size_t processes, bool elsewhere) noexcept;
 
 /// The bytes were written for a reader on another processor: moves their lines to the cache that both share, so that the reader
 /// need not ask this processor for them. Costs a reader on the same processor its nearest cache.

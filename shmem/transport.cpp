@@ -42,11 +42,6 @@ bool true_within(std::uint64_t ns, const Condition& condition) {
   return is_true;
 }
 
-/// `elsewhere`: the processes have a processor each.
-std::size_t lap_of(const InboxLayout& layout, bool elsewhere) {
-  return std::min(cache_hints::lap_bytes(elsewhere), layout.ring_capacity() / 2);
-}
-
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tags; peers are tagged with their local index
 constexpr std::uint64_t own_reminder = own_bell - 1;
 
@@ -66,17 +61,17 @@ CopyMode copy_mode(std::string_view name) {
   return CopyMode::automatic;
 }
 
-ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode, bool elsewhere)
+ShmemTransport::Link::Link(ShmemPeer&& met, const Inbox& own, std::size_t self, std::size_t index, const LinkTerms& terms)
     : peer(met.peer),
-      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity(),
-          lap_of(met.inbox.layout(), elsewhere), elsewhere),
-      in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity(), lap_of(own.layout(), elsewhere)),
+      out(met.inbox.ring_control(self), met.inbox.ring_buffer(self), met.inbox.layout().ring_capacity(), terms.lap,
+          terms.elsewhere),
+      in(own.ring_control(index), own.ring_buffer(index), own.layout().ring_capacity(), terms.lap),
       inbox(std::move(met.inbox)),
       socket(std::move(met.socket)),
       helper_bell(std::move(met.helper_bell)),
-      memory(mode == CopyMode::automatic || mode == CopyMode::alias ? std::move(met.alias_file) : Descriptor()),
+      memory(terms.mode == CopyMode::automatic || terms.mode == CopyMode::alias ? std::move(met.alias_file) : Descriptor()),
       cross(met.pid) {
-  if (mode == CopyMode::automatic || mode == CopyMode::cma) cross.probe(met.token_address, inbox.identity().token);
+  if (terms.mode == CopyMode::automatic || terms.mode == CopyMode::cma) cross.probe(met.token_address, inbox.identity().token);
 }
 
 ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode, bool oversubscribed)
@@ -90,13 +85,13 @@ ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode, bool o
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
   watch(epoll_, helper_bell_.get(), own_bell);
   watch(epoll_, reminder_.get(), own_reminder);
+  const LinkTerms terms{.mode = mode, .elsewhere = !patient_, .lap = cache_hints::lap_bytes(bootstrap.peers_.size(), !patient_)};
   for (std::size_t index = 0; index < bootstrap.peers_.size(); index++) {
     const auto number = static_cast<std::size_t>(bootstrap.peers_[index].peer);
     if (local_of_.size() <= number) local_of_.resize(number + 1);
     local_of_[number] = static_cast<std::uint32_t>(index);
-    links_.push_back(index == self_
-                         ? nullptr
-                         : std::make_unique<Link>(std::move(bootstrap.peers_[index]), inbox_, self_, index, mode, !patient_));
+    links_.push_back(index == self_ ? nullptr
+                                    : std::make_unique<Link>(std::move(bootstrap.peers_[index]), inbox_, self_, index, terms));
     if (links_.back()) watch(epoll_, links_.back()->socket.get(), index);
   }
   senders_.reserve(links_.size());

@@ -84,6 +84,12 @@ class ShmemTransport final : public Transport {
 
  private:
   /// A peer on this node, by local index.
+  struct LinkTerms {
+    CopyMode mode{};
+    bool elsewhere = false;  // the processes have a processor each
+    std::size_t lap = 0;     // of a ring
+  };
+
   struct Link {
     Peer peer{};
     RingWriter out;
@@ -98,7 +104,7 @@ class ShmemTransport final : public Transport {
     PeerMemory memory;
     CrossMemory cross;
 
-    Link(ShmemPeer&& peer, const Inbox& own, std::size_t self, std::size_t index, CopyMode mode, bool elsewhere);
+    Link(ShmemPeer&& peer, const Inbox& own, std::size_t self, std::size_t index, const LinkTerms& terms);
   };
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }

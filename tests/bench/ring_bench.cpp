@@ -108,7 +108,7 @@ int main(int count, char** arguments) {
   const pid_t child = fork();
   const bool first = child != 0;
   bind(first ? 0 : 1);
-  const std::size_t lap = std::min(cache_hints::lap_bytes(true), capacity / 2);
+  const std::size_t lap = std::min(cache_hints::lap_bytes(2, true), capacity / 2);
   Side side{{&controls[first], buffer(first), capacity, lap, true}, {&controls[!first], buffer(!first), capacity, lap}};
   for (const std::size_t bytes : {0u, 8u, 32u, 64u, 256u, 512u, 1024u, 2048u, 4096u, 8192u, 16000u})
     ping_pong(side, first, bytes);
