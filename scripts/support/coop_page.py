@@ -155,7 +155,7 @@ def print_tables(rows):
 
 TEXT = """# Cooperative rendezvous{between}
 
-Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine. Some points again, with the others kept:
+Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}. It builds what it needs, takes three quarters of an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write{page_option}`.
 
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,

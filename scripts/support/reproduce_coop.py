@@ -1,6 +1,6 @@
 """Reproduces the figures of the cooperative-rendezvous paper (Chakraborty and others) on this machine.
 
-    scripts/reproduce-coop                           builds, measures everything (half an hour), prints the tables
+    scripts/reproduce-coop                           builds, measures everything (three quarters of an hour), prints the tables
     scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots; cooperative-far.* where
                                                      the processors shared no cache
     scripts/reproduce-coop --write --page NAME       docs/NAME.* rather than these
@@ -35,7 +35,7 @@ from bed import Bed, NoBed  # noqa: E402
 from jobs import run_job  # noqa: E402
 
 ROUNDS = 5
-PAIRS = 3  # of a job of the host and one of Sluice in a round
+PAIRS = 2  # of a job of the host and one of Sluice in a round
 PAIRS_IN_DOUBT = 15  # more of them where it is not plain which is ahead
 JOB_SECONDS = 120
 REPORT_SECONDS = 60
@@ -93,10 +93,10 @@ def remark_on(runs, chosen, options, thresholds):
     return f"{runs.remark('')} Measured again, {options.rounds} rounds ({names}): {described(thresholds)}".lstrip()
 
 
-def measure_times(builddir, point, side):
-    """Microseconds by size."""
+def measure_times(builddir, point, side, jobs=None):
+    """Microseconds by size; of these jobs only."""
     times = {}
-    for job in point.pattern.jobs:
+    for job in jobs or point.pattern.jobs:
         result = run_job(point.pattern.command(builddir, job), point.ranks, environment_of(builddir, side), JOB_SECONDS)
         times |= times_in(output_of(f"{point.name}, {side.title}", result))
     return times
@@ -170,12 +170,12 @@ def rounds_of(distance, point, sides, measure, rounds):
     return rows
 
 
-def pairs_of(distance, builddir, point, numbers):
+def pairs_of(distance, builddir, point, job, numbers):
     """The rows of jobs of the host and of Sluice, one after the other. A round's number says which belong together."""
     rows = []
     for number in numbers:
         for side in in_turn((HOST, ALONE), number):
-            times, ns = distance.tagged(lambda side=side: measure_times(builddir, point, side))
+            times, ns = distance.tagged(lambda side=side: measure_times(builddir, point, side, (job,)))
             rows += [row_of(point, side.name, number, ns, size, us) for size, us in times.items()]
     return rows
 
@@ -183,15 +183,18 @@ def pairs_of(distance, builddir, point, numbers):
 def turns_of(distance, builddir, point, rounds):
     """The rows of a pattern, whose protocols take turns in one job. A turn is a round of its own."""
     print(f"   {point.name}", flush=True)
-    rows = []
+    turn_rows = []
+    pair_rows = {job: [] for job in point.pattern.jobs}
     for number in range(rounds):
-        rows += pairs_of(distance, builddir, point, range(number * PAIRS, (number + 1) * PAIRS))
+        for job, rows in pair_rows.items():
+            rows += pairs_of(distance, builddir, point, job, range(number * PAIRS, (number + 1) * PAIRS))
         turns, ns = distance.tagged(lambda: measure_turns(builddir, point))
         for (side, size), all_us in turns.items():
-            rows += [row_of(point, side, f"{number}.{turn}", ns, size, us) for turn, us in enumerate(all_us)]
-    if Figures(rows).is_in_doubt(point):
-        rows += pairs_of(distance, builddir, point, range(rounds * PAIRS, rounds * PAIRS + PAIRS_IN_DOUBT))
-    return rows
+            turn_rows += [row_of(point, side, f"{number}.{turn}", ns, size, us) for turn, us in enumerate(all_us)]
+    for job, rows in pair_rows.items():
+        if Figures(rows).is_in_doubt(point):
+            rows += pairs_of(distance, builddir, point, job, range(rounds * PAIRS, rounds * PAIRS + PAIRS_IN_DOUBT))
+    return turn_rows + [row for rows in pair_rows.values() for row in rows]
 
 
 def parse():
