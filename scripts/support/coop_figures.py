@@ -118,8 +118,8 @@ class Timed:
         self._by_round = {side.name: figures.by_round(point, side, size) for side in SIDES}
         self._by_pair = figures.by_pair(point, size)
 
-    def speedup(self, side, base=RPUT):
-        return self.us[base.name] / self.us[side.name]
+    def speedup(self, side):
+        return self.us[RPUT.name] / self.us[side.name]
 
     def faster(self, first, second):
         """The same, by name."""

@@ -165,7 +165,7 @@ chooses by itself (`auto`). A trial begins when all ranks are there; each writes
 *Both ways, by pages* leaves both out.) The windows of *bandwidth* are written once for all, and a byte of each page is read.
 Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
 with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the other, and likewise the median of such pairs; there are
-more of them where the interval of one of a point's sizes has 1 in it. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
+more of them where the interval had 1 in it at first. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
 
 ## Beside the paper
