@@ -10,9 +10,12 @@
 // chunks are in place is told by the progress word and by FIN messages.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "runtime/types.hpp"
 
 namespace sluice {
 
@@ -72,5 +75,21 @@ class ChunkClaims {
 
   std::atomic<std::uint64_t>& word_;
 };
+
+/// Into what a message of `bytes` is cut: four chunks or more of 32 KB, or two, or one where it is no longer than that; of `most`
+/// bytes each, which is what a copy may be cut into. Three, or two of which one is short, are no halves: messages of 40 and 96 KB
+/// took as long in chunks of 32 KB as without the sender, or longer.
+[[nodiscard]] constexpr std::uint32_t chunk_bytes_of(std::size_t bytes, std::size_t most) {
+  constexpr std::size_t wanted_chunks = 4;
+  constexpr std::size_t least_of_four_bytes = 32 * 1024;
+  const auto even = [bytes](std::size_t chunks) {
+    const std::size_t pages = (bytes + chunks * page_bytes - 1) / (chunks * page_bytes);
+    return pages * page_bytes;
+  };
+  const std::size_t quarter = even(wanted_chunks);
+  const std::size_t usual = std::min(quarter >= least_of_four_bytes ? quarter : even(bytes > least_of_four_bytes ? 2 : 1), most);
+  const std::size_t least_countable = bytes / ChunkClaims::most_chunks + 1;
+  return static_cast<std::uint32_t>(std::max(usual, least_countable));
+}
 
 }  // namespace sluice

@@ -44,18 +44,6 @@
 namespace sluice {
 namespace {
 
-/// A message is cut into at least this many chunks where chunks do not become too short for it.
-constexpr std::size_t wanted_chunks = 4;
-constexpr std::size_t least_chunk_bytes = 32 * 1024;
-
-/// `most` is what a copy may be cut into; shorter only where the message is.
-std::uint32_t choose_chunk_bytes(std::size_t bytes, std::size_t most) {
-  const std::size_t even = (bytes / wanted_chunks + page_bytes - 1) / page_bytes * page_bytes;
-  const std::size_t usual = std::min(std::max(even, least_chunk_bytes), most);
-  const std::size_t least_countable = bytes / ChunkClaims::most_chunks + 1;
-  return static_cast<std::uint32_t>(std::max(usual, least_countable));
-}
-
 std::uint32_t count_chunks(std::size_t bytes, std::uint32_t chunk_bytes) {
   return static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
 }
@@ -66,7 +54,7 @@ void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool takes
   const std::size_t bytes = receive.stop - receive.offset;
   ChunkClaims claims(transport->claims(receive.progress_slot));
   receive.shared = {
-      .generation = claims.view().generation, .chunk_bytes = choose_chunk_bytes(bytes, chunk_bytes), .start = receive.offset};
+      .generation = claims.view().generation, .chunk_bytes = chunk_bytes_of(bytes, chunk_bytes), .start = receive.offset};
   receive.shared.chunks = count_chunks(bytes, receive.shared.chunk_bytes);
   clear.generation = receive.shared.generation;
   clear.chunk_bytes = receive.shared.chunk_bytes;

@@ -63,5 +63,24 @@ TEST_F(ChunkClaimsTest, two_threads_claim_every_chunk_once) {
   for (std::uint32_t i = 0; i < chunks; i++) ASSERT_EQ(taken[i], 1) << i;
 }
 
+TEST(ChunkBytes, are_those_of_four_chunks_or_of_two_alike) {
+  constexpr std::size_t kb = 1024;
+  constexpr std::size_t any = 64 * kb * kb;
+  EXPECT_EQ(chunk_bytes_of(32 * kb, any), 32 * kb) << "not cut";
+  EXPECT_EQ(chunk_bytes_of(32 * kb + 1, any), 20 * kb) << "whole pages";
+  EXPECT_EQ(chunk_bytes_of(40 * kb, any), 20 * kb);
+  EXPECT_EQ(chunk_bytes_of(96 * kb, any), 48 * kb);
+  EXPECT_EQ(chunk_bytes_of(128 * kb, any), 32 * kb);
+  EXPECT_EQ(chunk_bytes_of(1024 * kb, any), 256 * kb);
+}
+
+TEST(ChunkBytes, are_no_more_than_a_copy_may_be_cut_into_nor_too_few_to_be_counted) {
+  EXPECT_EQ(chunk_bytes_of(96 * 1024, 5003), 5003U);
+  constexpr std::size_t gb = std::size_t{1} << 30;
+  const std::size_t least = chunk_bytes_of(gb, 4096);
+  EXPECT_GT(least, 4096U);
+  EXPECT_LE((gb + least - 1) / least, ChunkClaims::most_chunks);
+}
+
 }  // namespace
 }  // namespace sluice
