@@ -26,6 +26,7 @@ namespace {
 
 using Job = CopyPair::Job;
 
+/// All takes 60 ms where nobody disturbs it (Emerald Rapids), and longer where a line takes longer.
 constexpr std::uint64_t limit_ns = 160'000'000;
 /// 32 KB is what one side copies of a message of 64 KB.
 constexpr std::array<std::size_t, 5> lengths{std::size_t{4} << 10, std::size_t{16} << 10, std::size_t{32} << 10,
@@ -65,13 +66,13 @@ constexpr std::size_t least_gathered_bytes = std::size_t{256} << 10;
 /// Round trips that a second side costs: it must see that there is a copy to share, take chunks of it, and both say when they
 /// have done. (With three, 60 to 140 KB were found where the processors are far from each other and 256 KB would be right.)
 constexpr double coop_round_trips = 5;
-/// ... But what two sides win does not always grow with the length. Emerald Rapids, where they take 0.56 to 0.83 of the time of
+/// ... beyond those in which a trial's partner is told and has done, which the receiver that reads alone has as well.
+constexpr double more_coop_round_trips = 2;
+/// What two sides win does not always grow with the length. Emerald Rapids, where they take 0.56 to 0.83 of the time of
 /// one in trials of 256 KB, for some ms this and then that: messages there and back took 0.98 of the time at 40 KB, 0.91 at 64
 /// KB, 0.90 at 80, 0.89 at 96, 0.95 at 128, 0.89 at 192 KB.
 constexpr double plainly = 0.85;
 constexpr std::size_t least_where_plain_bytes = std::size_t{40} << 10;
-/// ... beyond those in which a trial's partner is told and has done, which the receiver that reads alone has as well.
-constexpr double more_coop_round_trips = 2;
 /// Who announces a message is answered when it has been read.
 constexpr double more_single_copy_round_trips = 1;
 
@@ -299,7 +300,7 @@ double halves_of_reading(Trials& pair, Stores write, Stores read, std::size_t by
 void find_where_halves_pay(Trials& pair, Calibration& made, Stores write, Stores read, double round_trip) {
   constexpr double sooner = 0.95;
   made.coop_own_bytes = Calibration::most_coop_own_bytes;
-  constexpr std::size_t times_of_longest = 15;  // five found 2 times in 14 that it is not
+  constexpr std::size_t times_of_longest = 9;  // five found 2 times in 14 that it is not
   const auto measure = [&](std::size_t bytes) { return halves_of_reading(pair, write, read, bytes, round_trip); };
   const auto of_reading = [&](std::size_t bytes) { return middle_of([&] { return measure(bytes); }); };
   if (middle_of<times_of_longest>([&] { return measure(own_lengths.back()); }) < clearly) {

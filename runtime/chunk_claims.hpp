@@ -77,8 +77,8 @@ class ChunkClaims {
 };
 
 /// Into what a message of `bytes` is cut: four chunks or more of 32 KB, or two, or one where it is no longer than that; of `most`
-/// bytes each, which is what a copy may be cut into. Three, or two of which one is short, are no halves: messages of 40 and 96 KB
-/// took as long in chunks of 32 KB as without the sender, or longer.
+/// bytes each, which is what a copy may be cut into. Two of which one is short are no halves: 40 KB there and back took 1.15
+/// times as long in chunks of 32 and 8 KB as without the sender, and as long in halves.
 [[nodiscard]] constexpr std::uint32_t chunk_bytes_of(std::size_t bytes, std::size_t most) {
   constexpr std::size_t wanted_chunks = 4;
   constexpr std::size_t least_of_four_bytes = 32 * 1024;
