@@ -56,6 +56,7 @@ Engine::State::State(const Parts& parts)
       message_lines({calibration, parts.caches, oversubscribed}, transport, parts.job_size),
       to_self(parts.self),
       outgoing(parts.job_size),
+      copies(parts.job_size),
       matching(parts.job_size),
       random_state(static_cast<std::uint64_t>(parts.self)),
       messages_out(parts.job_size),

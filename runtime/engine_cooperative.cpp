@@ -61,7 +61,7 @@ void Engine::State::open_chunks(Request& receive, ClearToSend& clear, bool takes
   receive.shared.own_part_done = !takes_part || receive.shared.chunks == 1;
   if (receive.shared.own_part_done) return;
   receive.shared.offloads = may_offload(receive);
-  put_new(helping, receive);
+  helping.insert_before(place_of_new(helping, receive), &receive);
 }
 
 void Engine::State::join_chunks(Request& send, const ClearToSend& clear) {
@@ -144,7 +144,7 @@ bool Engine::State::run_help(Lock& lock) {
   if (shared.has_hole() || shared.peer_done || view.front + view.back >= shared.chunks) {
     own_part_read(receive, view.front + view.back >= shared.chunks ? view.front : shared.chunks);
   } else {
-    put_again(helping, *receive);
+    helping.insert_before(place_again(helping, *receive), receive);
   }
   return true;
 }

@@ -17,6 +17,7 @@
 #include "runtime/announcement_budget.hpp"
 #include "runtime/buffer_history.hpp"
 #include "runtime/calibration.hpp"
+#include "runtime/copy_list.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_lock.hpp"
 #include "runtime/engine_pending.hpp"
@@ -124,10 +125,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// The next bytes of a stream, at most `most`; how many have left.
   std::size_t push_directly(const Request& send, std::size_t most);
   std::size_t push_copied(const Request& send, std::size_t most);
-  using WorkList = IntrusiveList<Request, &Request::work_link>;
   static Request* first_of_peer(const WorkList& list, Peer peer);
-  static void put_new(WorkList& list, Request& request);
-  void put_again(WorkList& list, Request& request) const;
+  static Request* place_of_new(const WorkList& list, const Request& request);
+  Request* place_again(const WorkList& list, const Request& request) const;
   bool run_copy(Lock& lock);
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);
@@ -377,7 +377,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Context* last_context = nullptr;
 
   std::vector<std::deque<QueuedMessage>> outgoing;  // by peer
-  WorkList copies;
+  CopyList copies;
   WorkList helping;  // receives that take part in the sender's copy
   WorkList streams;
   bool streams_wait = false;                                    // none of them has room; on_room follows

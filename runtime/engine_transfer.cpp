@@ -259,18 +259,16 @@ Request* Engine::State::first_of_peer(const WorkList& list, Peer peer) {
   return nullptr;
 }
 
-/// In which order, engine_cooperative.cpp says.
-void Engine::State::put_new(WorkList& list, Request& request) {
+/// In which order, engine_cooperative.cpp says. nullptr: at the end.
+Request* Engine::State::place_of_new(const WorkList& list, const Request& request) {
   Request* other = first_of_peer(list, request.peer);
-  if (!other || other->data == request.data) return list.push_back(&request);
-  list.insert_before(other, &request);
+  return other && other->data != request.data ? other : nullptr;
 }
 
-void Engine::State::put_again(WorkList& list, Request& request) const {
+Request* Engine::State::place_again(const WorkList& list, const Request& request) const {
   Request* other = first_of_peer(list, request.peer);
   const bool takes_turns = other && other->data == request.data && message_lines.leave_own_cache(request.limit);
-  if (!other || takes_turns) return list.push_back(&request);
-  list.insert_before(other, &request);
+  return takes_turns ? nullptr : other;
 }
 
 bool Engine::State::run_copy(Lock& lock) {
@@ -303,7 +301,7 @@ void Engine::State::write_chunk(Lock& lock, Request* send) {
   } else if (all_claimed(*send)) {
     own_part_written(send);
   } else {
-    put_again(copies, *send);
+    copies.insert_before(place_again(copies.in_order(), *send), send);
     note_progress(*send);
   }
 }

@@ -157,10 +157,8 @@ bool Engine::State::copies_before_leaving() const {
 /// One that is asleep cannot.
 bool Engine::State::leaves_copies() const {
   if (spare_processor || oversubscribed || !released.empty() || !held.empty()) return false;
-  for (const Request* copy = copies.first(); copy; copy = decltype(copies)::next(copy)) {
-    if (transport->is_asleep(copy->peer)) return false;
-  }
-  return true;
+  const std::span<const Peer> waiting_peers = copies.peers();
+  return std::none_of(waiting_peers.begin(), waiting_peers.end(), [this](Peer peer) { return transport->is_asleep(peer); });
 }
 
 void Engine::State::arm(Lock& lock) {

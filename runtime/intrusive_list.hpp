@@ -25,8 +25,9 @@ class IntrusiveList {
     last_ = element;
   }
 
-  /// `place` is on this list.
+  /// `place` is on this list; nullptr: at its end.
   void insert_before(T* place, T* element) {
+    if (!place) return push_back(element);
     ListLink<T>& next = place->*link;
     (element->*link) = {next.previous, place, true};
     (next.previous ? (next.previous->*link).next : first_) = element;
