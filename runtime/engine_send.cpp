@@ -122,16 +122,18 @@ bool Engine::State::is_for_one_copy(Peer to, const std::byte* data, std::size_t 
   return source && unchanged_sends.sends_again(data, {source, bytes});
 }
 
-bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes) {
+/// Who asks whether it is for one copy is told of its last sending once: asked again, it would be the same as it was just now.
+Engine::State::AtOnce Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data,
+                                                  std::size_t bytes) {
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
-  if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return false;
-  if (is_for_one_copy(peer, data, bytes)) return false;
-  if (!matching[index].plain()) return false;
+  if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return AtOnce::not_tried;
+  if (!matching[index].plain()) return AtOnce::not_tried;
+  if (is_for_one_copy(peer, data, bytes)) return AtOnce::is_for_one_copy;
   const MessageHeader header = plain_eager_header(context, tag, matching[index].rtrs, static_cast<std::uint32_t>(bytes));
   if (bytes < least_direct_bytes || !send_directly(peer, header, {}, data, bytes)) {
     std::byte* room = reserve(peer, bytes);
-    if (!room) return false;
+    if (!room) return AtOnce::had_no_room;
     copy_from_user(room, data, bytes);
     commit(peer, header);
   }
@@ -140,10 +142,10 @@ bool Engine::State::send_at_once(const Context& context, Rank to, Tag tag, const
   statistics.bytes_sent += bytes;
   if (trace::on()) [[unlikely]]
     trace::posted_at_once({peer, tag, context.id()}, {data, bytes}, count_message(messages_out, peer));
-  return true;
+  return AtOnce::has_left;
 }
 
-void Engine::State::start_send(Request* send) {
+void Engine::State::start_send(Request* send, AtOnce tried) {
   statistics.bytes_sent += send->bytes;
   // What leaves at once is told of afterwards (note_departure).
   if (trace::on() && (send->mode == SendMode::buffered || unmatched_releases != 0)) [[unlikely]]
@@ -157,7 +159,10 @@ void Engine::State::start_send(Request* send) {
     send = shadow;
   }
   const bool may_be_announced = unmatched_releases == 0 && is_eager(*send) && !send->has_gaps();
-  send->single_copy = may_be_announced && is_for_one_copy(send->peer, send->data, send->bytes) && offers_block(*send);
+  const bool is_asked = tried == AtOnce::had_no_room || tried == AtOnce::is_for_one_copy;
+  const bool one_copy =
+      may_be_announced && (is_asked ? tried == AtOnce::is_for_one_copy : is_for_one_copy(send->peer, send->data, send->bytes));
+  send->single_copy = one_copy && offers_block(*send);
   ++(is_eager(*send) ? statistics.eager_sends : statistics.rendezvous_sends);
   if (unmatched_releases == 0) {
     transmit(send);
@@ -341,14 +346,16 @@ void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::siz
   const auto* start = static_cast<const std::byte*>(data);
   const bool frequent = mode == SendMode::standard && state_->config.frequent_sends == FrequentChoice::all &&
                         state_->is_frequent(context, to, start, bytes);
-  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, start, bytes)) return;
+  auto tried = State::AtOnce::not_tried;
+  if (mode == SendMode::standard && !frequent) tried = state_->send_at_once(context, to, tag, start, bytes);
+  if (tried == State::AtOnce::has_left) return;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
   send->bytes = bytes;
   send->call_waits = true;
   send->frequent = frequent;
-  state_->start_send(send);
+  state_->start_send(send, tried);
   state_->wait_all(lock, {&send, 1}, site);
   state_->take(send);
 }
@@ -369,16 +376,16 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::span<const 
                             Caller caller) {
   Lock lock(state_->mutex);
   const bool frequent = mode == SendMode::standard && state_->is_frequent(context, to, data.data(), data.size());
-  if (mode == SendMode::standard && !frequent && state_->send_at_once(context, to, tag, data.data(), data.size())) {
-    return nullptr;
-  }
+  auto tried = State::AtOnce::not_tried;
+  if (mode == SendMode::standard && !frequent) tried = state_->send_at_once(context, to, tag, data.data(), data.size());
+  if (tried == State::AtOnce::has_left) return nullptr;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(data.data());
   send->bytes = data.size();
   send->call_waits = caller == Caller::waits;
   send->frequent = frequent;
-  state_->start_send(send);
+  state_->start_send(send, tried);
   return send;
 }
 
@@ -397,14 +404,15 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
 Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes,
                             CallSite site, Caller caller) {
   Lock lock(state_->mutex);
-  if (state_->send_at_once(context, to, tag, copy.get(), bytes)) return nullptr;
+  const State::AtOnce tried = state_->send_at_once(context, to, tag, copy.get(), bytes);
+  if (tried == State::AtOnce::has_left) return nullptr;
   Inside inside(*state_, lock);
   Request* send = state_->new_send(context, to, tag, SendMode::standard, site);
   send->data = copy.get();
   send->owned = std::move(copy);
   send->bytes = bytes;
   send->call_waits = caller == Caller::waits;
-  state_->start_send(send);
+  state_->start_send(send, tried);
   return send;
 }
 

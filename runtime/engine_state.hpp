@@ -53,9 +53,11 @@ struct Engine::State final : MessageSink, FaultWaiter {
   // --- sending (engine_send.cpp) ------------------------------------------------------------------------------------
   Request* new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site);
   /// Sends now, or as soon as causality and room permit. The request may be complete on return.
-  void start_send(Request* send);
+  /// What is known of a message when it has been tried to send it without a request.
+  enum class AtOnce : std::uint8_t { has_left, not_tried, had_no_room, is_for_one_copy };
+  void start_send(Request* send, AtOnce tried = AtOnce::not_tried);
   /// The hot path: a small contiguous message with nothing in its way. False: nothing was done.
-  bool send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
+  AtOnce send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
   void send_in_turn(Request* send);
   /// A message that takes part in matching gets its place among those to that peer.
   void number(MessageHeader& header, Peer to);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
@@ -31,8 +33,8 @@ constexpr ProcessorShare share_of(std::size_t processes) { return {.processes = 
 
 struct SingleCopies : CooperatingEngines {
   explicit SingleCopies(const Calibration& measured, const Config& wanted = automatic(),
-                        const ProcessorShare& share = share_of(1))
-      : CooperatingEngines(wanted, measured, share, {.max_payload = 65536}) {
+                        const ProcessorShare& share = share_of(1), std::size_t messages_under_way = LoopbackKnobs::unlimited)
+      : CooperatingEngines(wanted, measured, share, {.max_payload = 65536, .room = messages_under_way}) {
     EXPECT_EQ(arena.migrate(ByteRange::of(source.data(), room)), Ineligible::none);
     std::memcpy(source.data(), message_of(0), room);
   }
@@ -87,6 +89,32 @@ TEST(SingleCopy, is_of_none_where_processes_share_processors_unless_it_was_asked
   SingleCopies wanted(calibration_of(shared_copy::never), asked, share_of(3));
   EXPECT_FALSE(wanted.announces());
   EXPECT_TRUE(wanted.announces());
+}
+
+/// More than there is room for, each of them sent for the first time.
+TEST(SingleCopy, is_of_none_that_only_found_no_room) {
+  constexpr std::size_t count = 12;
+  SingleCopies pair(calibration_of(threshold), automatic(), share_of(1), count / 3);
+  std::vector<Request*> sends;
+  const std::uint64_t before = pair.sender.statistics().rendezvous_sends;
+  for (std::size_t i = 0; i < count; ++i) {
+    Request* send =
+        pair.sender.start_send(*pair.from, one, tag, std::span(pair.source.data() + i * bytes, bytes), SendMode::standard, here);
+    if (send) sends.push_back(send);
+  }
+  EXPECT_FALSE(sends.empty()) << "all of them found room";
+  EXPECT_EQ(pair.sender.statistics().rendezvous_sends, before);
+  std::thread sending([&] {
+    pair.sender.wait_all(sends, here);
+    for (Request* send : sends) pair.sender.take(send);
+  });
+  for (std::size_t i = 0; i < count; ++i) {
+    Request* receive = pair.receiver.start_receive(*pair.to, zero, tag, {pair.target.data(), bytes, Layout::contiguous(1)}, here);
+    pair.receiver.wait_all({&receive, 1}, here);
+    pair.receiver.take(receive);
+    EXPECT_EQ(std::memcmp(pair.target.data(), pair.source.data() + i * bytes, bytes), 0) << i;
+  }
+  sending.join();
 }
 
 TEST(SingleCopy, is_not_of_memory_that_is_no_block) {
