@@ -96,6 +96,7 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .found_in_a_call = Engine::this_thread_is_inside(),
           .is_exchange = both_send && is_even,
           .one_of_several = is_one_of_several(),
+          .into_own_cache = receive.lines == TargetLines::own,
           .pays_in_turns = (crowded && receive.call_waits ? bytes / crowded_part : bytes) >= calibration.coop_turns_bytes,
           .is_gathered = crowded && is_long,
           .oversubscribed = oversubscribed};

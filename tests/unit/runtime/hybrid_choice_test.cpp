@@ -70,6 +70,10 @@ constexpr CopySituation several(CopySituation now) {
   now.one_of_several = true;
   return now;
 }
+constexpr CopySituation cached(CopySituation now) {
+  now.into_own_cache = true;
+  return now;
+}
 constexpr CopySituation unattended(CopySituation now) {
   now.receiver_waits = false;
   return now;
@@ -96,6 +100,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_busy_sender_does_not", of_helper(nonblocking(191 * kb)), false, Copier::receiver, Reason::is_short},
         Case{"an_exchange", exchange(4096 * kb), true, Copier::receiver, Reason::exchange},
         Case{"an_exchange_with_an_idle_sender", of_helper(exchange(4096 * kb)), true, Copier::both, Reason::both_copy},
+        Case{"a_cached_exchange", cached(exchange(4096 * kb)), true, Copier::receiver, Reason::exchange},
+        Case{"several_exchanged_into_a_cache", several(cached(exchange(1024 * kb))), true, Copier::receiver, Reason::exchange},
+        Case{"several_exchanged", several(exchange(192 * kb)), false, Copier::both, Reason::both_copy},
+        Case{"several_exchanged_by_who_waits", several(exchange(48 * kb)), true, Copier::both, Reason::calls},
+        Case{"several_short_ones_exchanged", several(exchange(47 * kb)), true, Copier::receiver, Reason::receiver_waits},
         Case{"isend_of_a_busy_sender", from_isend(1024 * kb), false, Copier::both, Reason::calls},
         Case{"isend_of_a_sender_that_waits", from_isend(1024 * kb), true, Copier::both, Reason::both_copy}),
     [](const auto& instance) { return instance.param.name; });
