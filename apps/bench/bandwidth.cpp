@@ -1,6 +1,6 @@
 // bandwidth SIZES SECONDS PROTOCOLS: one way from rank 0 to rank 1, a window of messages into buffers of their own, then one
-// reply. The sender writes a stamp into every page of every message, the receiver reads every page. PROTOCOLS of Sluice,
-// separated by commas, take turns, and each turn is a figure.
+// reply. bidirectional: a window each way at once, and no reply. Senders write a stamp into every page of every message,
+// receivers read every page. PROTOCOLS of Sluice, separated by commas, take turns, and each turn is a figure, of all ways.
 #include <algorithm>
 
 #include "apps/support/sides.hpp"
@@ -17,45 +17,53 @@ constexpr int windows_of_batch = 2;
 
 class Window {
  public:
-  explicit Window(std::size_t bytes)
-      : bytes_(bytes),
-        messages_(std::max(least_window, window_bytes / bytes)),
-        memory_(bytes * messages_),
-        requests_(messages_) {}
-
-  [[nodiscard]] double megabytes() const { return static_cast<double>(bytes_ * messages_) / 1e6; }
-
-  void send(MPI_Comm comm) {
-    for (std::size_t i = 0; i < messages_; ++i) {
-      stamp(buffer(i), next_ + i);
-      MPI_Isend(buffer(i).data(), static_cast<int>(bytes_), MPI_BYTE, 1, 0, comm, &requests_[i]);
-    }
-    MPI_Waitall(static_cast<int>(messages_), requests_.data(), MPI_STATUSES_IGNORE);
-    MPI_Recv(nullptr, 0, MPI_BYTE, 1, 1, comm, MPI_STATUS_IGNORE);
+  Window(std::size_t bytes, bool both_ways)
+      : bytes_(bytes), messages_(std::max(least_window, window_bytes / bytes)), both_ways_(both_ways) {
+    if (sends()) outgoing_.resize(bytes * messages_);
+    if (receives()) incoming_.resize(bytes * messages_);
+    requests_.reserve(2 * messages_);
   }
 
-  void receive(MPI_Comm comm) {
-    for (std::size_t i = 0; i < messages_; ++i) {
-      MPI_Irecv(buffer(i).data(), static_cast<int>(bytes_), MPI_BYTE, 0, 0, comm, &requests_[i]);
-    }
-    MPI_Waitall(static_cast<int>(messages_), requests_.data(), MPI_STATUSES_IGNORE);
-    for (std::size_t i = 0; i < messages_; ++i) require(has_stamps(buffer(i), next_ + i), "bandwidth");
-    MPI_Send(nullptr, 0, MPI_BYTE, 0, 1, comm);
-  }
+  [[nodiscard]] double megabytes() const { return static_cast<double>(bytes_ * messages_ * (both_ways_ ? 2 : 1)) / 1e6; }
 
   double seconds(MPI_Comm comm, int windows) {
     const double start = now();
-    for (int i = 0; i < windows; ++i, next_ += messages_) rank() == 0 ? send(comm) : receive(comm);
+    for (int i = 0; i < windows; ++i, next_ += messages_) pass(comm);
     return (now() - start) / windows;
   }
 
  private:
-  std::span<std::byte> buffer(std::size_t index) { return std::span(memory_).subspan(index * bytes_, bytes_); }
+  [[nodiscard]] bool sends() const { return both_ways_ || rank() == 0; }
+  [[nodiscard]] bool receives() const { return both_ways_ || rank() == 1; }
+  std::span<std::byte> message(std::vector<std::byte>& window, std::size_t index) const {
+    return std::span(window).subspan(index * bytes_, bytes_);
+  }
+
+  void pass(MPI_Comm comm) {
+    const int peer = 1 - rank();
+    const auto count = static_cast<int>(bytes_);
+    requests_.clear();
+    for (std::size_t i = 0; receives() && i < messages_; ++i)
+      MPI_Irecv(message(incoming_, i).data(), count, MPI_BYTE, peer, 0, comm, &requests_.emplace_back());
+    for (std::size_t i = 0; sends() && i < messages_; ++i) {
+      stamp(message(outgoing_, i), next_ + i);
+      MPI_Isend(message(outgoing_, i).data(), count, MPI_BYTE, peer, 0, comm, &requests_.emplace_back());
+    }
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; receives() && i < messages_; ++i) require(has_stamps(message(incoming_, i), next_ + i), "bandwidth");
+    if (both_ways_) return;
+    if (receives())
+      MPI_Send(nullptr, 0, MPI_BYTE, peer, 1, comm);
+    else
+      MPI_Recv(nullptr, 0, MPI_BYTE, peer, 1, comm, MPI_STATUS_IGNORE);
+  }
 
   std::size_t bytes_;
   std::size_t messages_;
+  bool both_ways_;
   std::uint64_t next_ = 1;  // message
-  std::vector<std::byte> memory_;
+  std::vector<std::byte> outgoing_;
+  std::vector<std::byte> incoming_;
   std::vector<MPI_Request> requests_;
 };
 
@@ -76,9 +84,7 @@ void measure_in_turns(Window& window, std::vector<apps::Side> sides, const std::
   }
 }
 
-}  // namespace
-
-void bandwidth(Arguments arguments) {
+void measure_windows(Arguments arguments, bool both_ways, const std::string& what) {
   const double seconds = std::stod(argument(arguments, 1, "0.5"));
   const apps::Sides sides(argument(arguments, 2, ""));
   constexpr double expected_window_seconds = 2e-3;
@@ -87,13 +93,18 @@ void bandwidth(Arguments arguments) {
   for (const std::size_t bytes : sizes(arguments, 0, "256K,1M,4M")) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank() > 1) continue;
-    Window window(bytes);
-    const std::string name = "bandwidth/" + show_size(bytes);
+    Window window(bytes, both_ways);
+    const std::string name = what + "/" + show_size(bytes);
     if (sides.alternate())
       measure_in_turns(window, sides.all(), name, batches);
     else
       report(name, measure(window, MPI_COMM_WORLD, warm_up, batches), "MB/s");
   }
 }
+
+}  // namespace
+
+void bandwidth(Arguments arguments) { measure_windows(arguments, false, "bandwidth"); }
+void bidirectional(Arguments arguments) { measure_windows(arguments, true, "bidirectional"); }
 
 }  // namespace bench

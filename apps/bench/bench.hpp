@@ -60,6 +60,7 @@ class Work {
 // One per file.
 void ping_pong(Arguments);
 void bandwidth(Arguments);
+void bidirectional(Arguments);
 void late_sender(Arguments);
 void read_at_once(Arguments);
 void late_receiver(Arguments);

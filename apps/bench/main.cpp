@@ -10,6 +10,7 @@ namespace {
 constexpr std::array benchmarks{
     bench::Benchmark{"ping_pong", "[SIZES [SECONDS]]", 2, bench::ping_pong},
     bench::Benchmark{"bandwidth", "[SIZES [SECONDS [PROTOCOLS]]]", 2, bench::bandwidth},
+    bench::Benchmark{"bidirectional", "[SIZES [SECONDS [PROTOCOLS]]]", 2, bench::bidirectional},
     bench::Benchmark{"late_sender", "[SIZES [MILLISECONDS [ROUNDS]]]", 2, bench::late_sender},
     bench::Benchmark{"read_at_once", "[SIZES [MICROSECONDS [SECONDS]]]", 2, bench::read_at_once},
     bench::Benchmark{"late_receiver", "[SIZES [MICROSECONDS [SECONDS]]]", 2, bench::late_receiver},

@@ -82,8 +82,9 @@ def summary(figures):
              f"{least.over_host:.2f} at the worst point ({_named(least)}); behind it at {len(slower)}{': ' if slower else ''}"
              f"{'; '.join(_named(one) + _doubt(one.over_host_within[1] >= 1) for one in slower)}"]
     for one in timed:
-        if one.point.pattern.name == "bandwidth" and one.size >= 1 << 20:
-            lines.append(f"one way, {size_text(one.size)}: coop {one.faster('coop', 'host'):.2f} and auto {one.over_host:.2f} times the host's "
+        way = {"bandwidth": "one way", "windows both ways": "both ways"}.get(one.point.pattern.name)
+        if way and one.size >= 1 << 20:
+            lines.append(f"windows {way}, {size_text(one.size)}: coop {one.faster('coop', 'host'):.2f} and auto {one.over_host:.2f} times the host's "
                          f"bandwidth, {one.over_single('coop'):.2f} and {one.over_single('auto'):.2f} times the better one of rput and rget")
     return lines
 
@@ -162,7 +163,7 @@ The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi
 `apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
 chooses by itself (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked between trials.
 (Whoever copies leaves lines in caches in which the other side is slow to write or to read them. What that costs is part of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a sender writes, in the receiver's reading.
-*Both ways, by pages* leaves both out.) The windows of *bandwidth* are written once for all, and a byte of each page is read.
+*Both ways, by pages* leaves both out.) In windows (*bandwidth*, *windows both ways*) a word of each page is written before each message, and read after it.
 Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
 with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the other, and likewise the median of such pairs; there are
 more of them where the interval had 1 in it at first. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
