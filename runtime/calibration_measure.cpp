@@ -111,10 +111,11 @@ double halves_of_reading(Trials& pair, Stores write, Stores read, std::size_t by
 }
 
 /// From which length on two halves are better than that the receiver reads. It may be so clearly at the longest, 1 MB. Then a
-/// shorter one's need only take less time, and do so also where processes share processors, if both sides wait. (Emerald Rapids:
-/// 1 MB 0.64 to 0.87 of the time in 24 trials, 256 KB 0.83 to 1.0, 128 KB 1.0 to 1.1. Two ranks, µs read and by both: 256 KB
-/// gathered 39 and 37, 1 MB broadcast in four pieces 174 and 158; four ranks on two processors: 1 MB gathered 406 and 342, the
-/// broadcast 354 and 284.)
+/// shorter one's need only take less time (with a twentieth less it was from 256 KB on or from 512 KB on as often, and once from
+/// 1 MB on: scatters of 64 and 256 KB took 1.05 times as long as with two halves then), and do so also where processes share
+/// processors, if both sides wait. (Emerald Rapids: 1 MB 0.64 to 0.87 of the time in 24 trials, 256 KB 0.83 to 1.0, 128 KB 1.0
+/// to 1.1. Two ranks, µs read and by both: 256 KB gathered 39 and 37, 1 MB broadcast in four pieces 174 and 158; four ranks on
+/// two processors: 1 MB gathered 406 and 342, the broadcast 354 and 284.)
 ///
 /// Where the two are alike there (Zen 5), one measurement finds this and the next one that, and programs were faster where the
 /// receiver reads: gathers of 256 KB and 1 MB, four ranks on two processors, 63 and 85 µs, 171 and 239. But at the length of a
@@ -122,7 +123,6 @@ double halves_of_reading(Trials& pair, Stores write, Stores read, std::size_t by
 /// there to be told apart (0.92 to 1.10 of each other in eight measurements), while programs of two ranks were faster with two
 /// halves: scatters, gathers and broadcasts of 1 MB 1.16 to 1.26 times.
 void find_where_halves_pay(Trials& pair, Calibration& made, Stores write, Stores read, double round_trip) {
-  constexpr double sooner = 0.95;
   made.coop_own_bytes = Calibration::most_coop_own_bytes;
   constexpr std::size_t times_of_longest = 9;  // five found 2 times in 14 that it is not
   const auto measure = [&](std::size_t bytes) { return halves_of_reading(pair, write, read, bytes, round_trip); };
@@ -131,7 +131,7 @@ void find_where_halves_pay(Trials& pair, Calibration& made, Stores write, Stores
     made.coop_own_bytes = own_lengths.back();
     made.coop_turns_bytes = Calibration::least_coop_turns_bytes;
     for (std::size_t i = own_lengths.size() - 1; i-- > 0;) {
-      if (of_reading(own_lengths[i]) > sooner) break;
+      if (of_reading(own_lengths[i]) > 1) break;
       made.coop_own_bytes = own_lengths[i];
     }
   }
@@ -202,8 +202,9 @@ Calibration calibrate(Trials& pair) {
   const Stores read = streams_back ? Stores::streaming : made.copies.pieces;
   find_where_halves_pay(pair, made, write, read, round_trip);
 
-  const double one = middle_of([&] { return pair.one_side(write, longest); });
-  const double both = middle_of([&] { return pair.both_sides(write, read); });
+  constexpr std::size_t times = 9;  // five of the one and then five of the other found 2 times in 85 that two halves do not pay
+  const auto [one, both] =
+      middles_of<times>([&] { return pair.one_side(write, longest); }, [&] { return pair.both_sides(write, read); });
   const double won_per_byte = (one - both) / static_cast<double>(longest);
   const double paid = coop_round_trips * round_trip;
   const bool pays = won_per_byte * static_cast<double>(Calibration::most_coop_bytes) > paid;
