@@ -4,11 +4,12 @@
 //   a processor for every process
 //     both sides send as much, or a short message, of which two halves are not worth it (calibration.hpp)
 //                                  the receiver. Both, if its helper thread has matched it and the sender waits in a call: there
-//                                  is a processor that has nothing to do. Several at once into memory that is not in the
-//                                  receiver's own cache are as if they went one way: each side has as much to copy, but one is
-//                                  ahead, and takes part in the other's. Windows of 16 MB each way, GB/s, where receivers read,
-//                                  senders write, and both: 64 KB 8.7, 9.8, 10.5, 1 MB 14.5, 17.8, 18.4, 4 MB 17.3, 18.7, 18.9;
-//                                  but into one buffer again and again, 1 MB 55, 33, 34
+//                                  is a processor that has nothing to do. Several long ones at once into memory that is not in
+//                                  the receiver's own cache are as if they went one way: each side has as much to copy, but one
+//                                  is ahead, and takes part in the other's. Windows of 16 MB each way, GB/s, where receivers
+//                                  read, senders write, and both: 64 KB 13.9, 12.7, 13.3, 128 KB 17.0, 16.0, 16.5, 192 KB 17.5,
+//                                  17.6, 17.6, 1 MB 14.5, 17.8, 18.4, 4 MB 17.3, 18.7, 18.9; but into one buffer again and
+//                                  again, 1 MB 55, 33, 34
 //     Isend meets Irecv, and the sender is not in a call now
 //                                  the receiver, unless it is a long message, or one of several that come at once: of these the
 //                                  receiver reads, and the sender takes part if it comes into a call meanwhile. Whether it is
@@ -110,9 +111,10 @@ template <typename SenderWaits>
   }
   const bool reads_short = now.bytes < coop_bytes && (now.found_in_a_call || !sender_waits());
   const bool nobody_blocks = !send_blocks && !now.receive_blocks;
-  const bool has_own_to_copy = now.is_exchange && (now.into_own_cache || !now.one_of_several);
+  const bool is_long = now.bytes >= hybrid::least_worth_waking;
+  const bool has_own_to_copy = now.is_exchange && (now.into_own_cache || !now.one_of_several || !is_long);
   if (has_own_to_copy && (now.found_in_a_call || !sender_waits())) return {Copier::receiver, Reason::exchange};
-  const bool is_worth_waking = !nobody_blocks || now.bytes >= hybrid::least_worth_waking;
+  const bool is_worth_waking = !nobody_blocks || is_long;
   if (now.one_of_several && now.receiver_waits && !is_worth_waking && now.bytes >= coop_bytes)
     return {Copier::both, Reason::calls, true};
   if (reads_short || (!is_worth_waking && !sender_waits()))

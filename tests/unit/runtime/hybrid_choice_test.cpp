@@ -103,8 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_cached_exchange", cached(exchange(4096 * kb)), true, Copier::receiver, Reason::exchange},
         Case{"several_exchanged_into_a_cache", several(cached(exchange(1024 * kb))), true, Copier::receiver, Reason::exchange},
         Case{"several_exchanged", several(exchange(192 * kb)), false, Copier::both, Reason::both_copy},
-        Case{"several_exchanged_by_who_waits", several(exchange(48 * kb)), true, Copier::both, Reason::calls},
-        Case{"several_short_ones_exchanged", several(exchange(47 * kb)), true, Copier::receiver, Reason::receiver_waits},
+        Case{"several_shorter_ones_exchanged", several(exchange(191 * kb)), true, Copier::receiver, Reason::exchange},
         Case{"isend_of_a_busy_sender", from_isend(1024 * kb), false, Copier::both, Reason::calls},
         Case{"isend_of_a_sender_that_waits", from_isend(1024 * kb), true, Copier::both, Reason::both_copy}),
     [](const auto& instance) { return instance.param.name; });
