@@ -22,7 +22,7 @@ using WorkList = IntrusiveList<Request, &Request::work_link>;
 class CopyList {
  public:
   /// Peers are less than that.
-  explicit CopyList(std::size_t job_size) : counts_(job_size) {}
+  explicit CopyList(std::size_t job_size) : counts_(job_size) { peers_.reserve(job_size); }
 
   [[nodiscard]] bool empty() const { return in_order_.empty(); }
   [[nodiscard]] Request* first() const { return in_order_.first(); }
@@ -52,7 +52,7 @@ class CopyList {
 
   WorkList in_order_;
   std::vector<std::uint32_t> counts_;  // by peer
-  std::vector<Peer> peers_;
+  std::vector<Peer> peers_;            // with room for all: the fault handler makes progress, too, and allocates nothing for it
 };
 
 }  // namespace sluice

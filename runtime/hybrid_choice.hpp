@@ -7,9 +7,10 @@
 //                                  is a processor that has nothing to do. Several long ones at once into memory that is not in
 //                                  the receiver's own cache are as if they went one way: each side has as much to copy, but one
 //                                  is ahead, and takes part in the other's. Windows of 16 MB each way, GB/s, where receivers
-//                                  read, senders write, and both: 64 KB 13.9, 12.7, 13.3, 128 KB 17.0, 16.0, 16.5, 192 KB 17.5,
-//                                  17.6, 17.6, 1 MB 14.5, 17.8, 18.4, 4 MB 17.3, 18.7, 18.9; but into one buffer again and
-//                                  again, 1 MB 55, 33, 34
+//                                  read, senders write, and both: 64 KB 13.8, 11.8, 13.1, 128 KB 17.0, 16.1, 16.6, 192 KB 18.1,
+//                                  17.8, 18.0, 1 MB 20.2, 20.8, 21.3, 4 MB 21.6, 20.8, 21.4 (auto's time over that of receivers,
+//                                  measured twice: 1 MB 0.93 and 0.96, 4 MB 0.93 and 0.98); but into one buffer again and again,
+//                                  1 MB 61, 35, 36
 //     Isend meets Irecv, and the sender is not in a call now
 //                                  the receiver, unless it is a long message, or one of several that come at once: of these the
 //                                  receiver reads, and the sender takes part if it comes into a call meanwhile. Whether it is

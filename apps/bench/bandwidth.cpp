@@ -21,7 +21,7 @@ class Window {
       : bytes_(bytes), messages_(std::max(least_window, window_bytes / bytes)), both_ways_(both_ways) {
     if (sends()) outgoing_.resize(bytes * messages_);
     if (receives()) incoming_.resize(bytes * messages_);
-    requests_.reserve(2 * messages_);
+    requests_.reserve(2 * messages_);  // MPI is given their addresses
   }
 
   [[nodiscard]] double megabytes() const { return static_cast<double>(bytes_ * messages_ * (both_ways_ ? 2 : 1)) / 1e6; }
@@ -50,7 +50,7 @@ class Window {
       MPI_Isend(message(outgoing_, i).data(), count, MPI_BYTE, peer, 0, comm, &requests_.emplace_back());
     }
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-    for (std::size_t i = 0; receives() && i < messages_; ++i) require(has_stamps(message(incoming_, i), next_ + i), "bandwidth");
+    for (std::size_t i = 0; receives() && i < messages_; ++i) require(has_stamps(message(incoming_, i), next_ + i), "a window");
     if (both_ways_) return;
     if (receives())
       MPI_Send(nullptr, 0, MPI_BYTE, peer, 1, comm);
