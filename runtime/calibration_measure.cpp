@@ -250,9 +250,8 @@ std::optional<Calibration> measure_calibration() {
 
 std::optional<bool> processors_share_a_core() {
   return between_two_processors([](int second) {
-    const std::uint64_t alone = compute_alone_ns();
     CopyPair pair(second, now_ns() + limit_ns);
-    const std::optional<bool> found = share_a_core(pair, alone);
+    const std::optional<bool> found = share_a_core(pair);
     if (!found) throw TooBusy();
     return *found;
   });

@@ -50,11 +50,7 @@ struct TooBusy {};
 /// The trials, in ns; this thread is one side, and a thread on `processor` the other one. Any may throw TooBusy. For one thread.
 class Trials {
  public:
-  explicit Trials(int processor)
-      : shared_(pool(MAP_SHARED)),
-        own_(pool(MAP_PRIVATE)),
-        alone_ns_(compute_alone_ns()),
-        pair_(processor, now_ns() + limit_ns) {}
+  explicit Trials(int processor) : shared_(pool(MAP_SHARED)), own_(pool(MAP_PRIVATE)), pair_(processor, now_ns() + limit_ns) {}
 
   double round_trip() {
     Times times;
@@ -63,7 +59,7 @@ class Trials {
   }
 
   bool share_a_core() {
-    const std::optional<bool> found = sluice::share_a_core(pair_, alone_ns_);
+    const std::optional<bool> found = sluice::share_a_core(pair_);
     if (!found) throw TooBusy();
     return *found;
   }
@@ -214,7 +210,6 @@ class Trials {
 
   Mapping shared_;
   Mapping own_;
-  std::uint64_t alone_ns_;
   CopyPair pair_;  // last: its thread may still use the memory when the time is over
 };
 

@@ -63,14 +63,13 @@ class CopyPair {
   std::thread thread_;
 };
 
-/// Whether the two processors are threads of one core: then arithmetic takes twice as long where both do it (Zen 5 guest 2.2
-/// times, 0.9 to 1.2 otherwise), two halves of a copy gain nothing, and no line ever leaves the cache. Virtual machines do not
-/// tell it of theirs, and it changes by the second. `alone_ns` is what `compute_alone_ns` said before there was the pair: a
-/// partner that waits for a job spins, and slows what shares its core (1.1 times). Takes 0.2 ms. Nothing where the deadline came
-/// first.
-[[nodiscard]] std::optional<bool> share_a_core(CopyPair& pair, std::uint64_t alone_ns);
+/// Whether the two processors are threads of one core: then arithmetic takes longer where both do it, two halves of a copy gain
+/// nothing, and no line ever leaves the cache. Virtual machines do not tell it of theirs, and it changes by the second. Takes 1
+/// ms. Nothing where the deadline came first.
+[[nodiscard]] std::optional<bool> share_a_core(CopyPair& pair);
 
-/// What `compute` takes on this processor, the shortest of some trials, in 0.1 ms.
-[[nodiscard]] std::uint64_t compute_alone_ns();
+/// The same by what was measured: how long a line takes there and back, and how much longer arithmetic takes beside the partner's
+/// than beside one that waits for a job (the middle of some pairs of trials).
+[[nodiscard]] bool is_of_one_core(std::uint64_t round_trip_ns, double slower);
 
 }  // namespace sluice

@@ -21,9 +21,8 @@ int main() {
   const ProcessorPair processors = two_processors();
   if (!processors.found) return 0;
   stay_on(processors.first);
-  const std::uint64_t alone = compute_alone_ns();
   CopyPair pair(processors.second, now_ns() + limit_ns);
-  const std::optional<bool> one_core = share_a_core(pair, alone);
+  const std::optional<bool> one_core = share_a_core(pair);
   if (!one_core) return 1;
   std::vector<std::uint64_t> times;
   while (times.size() < round_trips) {

@@ -3,27 +3,24 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/clock.hpp"
 #include "runtime/processors.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::uint64_t limit_ns = 1'000'000'000;
+// Emerald Rapids and Zen 5 guests; how fast a line is does not say it alone, nor how slow arithmetic is beside somebody else's.
+TEST(ShareACore, goes_by_arithmetic_and_by_the_distance) {
+  EXPECT_TRUE(is_of_one_core(106, 1.27));
+  EXPECT_TRUE(is_of_one_core(90, 2.0));
+  EXPECT_FALSE(is_of_one_core(106, 1.02));
+  EXPECT_FALSE(is_of_one_core(429, 1.62));
+}
 
-// Whatever this machine is, arithmetic that takes much longer beside another than it did alone says so, and what takes as long
-// as before does not.
-TEST(ShareACore, goes_by_what_arithmetic_takes_beside_the_partner) {
+TEST(ShareACore, says_nothing_after_its_deadline) {
   const ProcessorPair processors = two_processors();
   if (!processors.found) GTEST_SKIP() << "one processor only";
-  const std::uint64_t alone = compute_alone_ns();
-  ASSERT_GT(alone, 0U);
-  CopyPair pair(processors.second, now_ns() + limit_ns);
-  const auto much_shorter = share_a_core(pair, alone / 8);
-  const auto much_longer = share_a_core(pair, alone * 8);
-  if (!much_shorter || !much_longer) GTEST_SKIP() << "processors are busy";
-  EXPECT_TRUE(*much_shorter);
-  EXPECT_FALSE(*much_longer);
+  CopyPair pair(processors.second, 1);
+  EXPECT_FALSE(share_a_core(pair).has_value());
 }
 
 }  // namespace
