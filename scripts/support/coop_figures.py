@@ -7,6 +7,8 @@ from confidence import interval_of_median
 from distance import alike
 from coop_points import ALONE, AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT, SIDES
 
+WITHIN = 1.05  # of the best forced protocol's time, is what auto shall take
+
 
 class Figures:
     def __init__(self, rows):
@@ -65,6 +67,11 @@ class Figures:
         """For one of its sizes it is not plain which is ahead, the host or Sluice."""
         sizes = [Timed(self, point, int(size)) for size in self.whats(point, HOST)]
         return any(low <= 1 <= high for low, high in (one.over_host_within for one in sizes))
+
+    def is_undecided(self, point):
+        """For one of its sizes it is not plain whether auto takes more than WITHIN of the best forced protocol's time."""
+        sizes = [Timed(self, point, int(size)) for size in self.whats(point, AUTO)]
+        return any(low <= WITHIN <= high for low, high in (one.against_best_within for one in sizes))
 
     def total(self, point, side, what):
         """Over all rounds."""

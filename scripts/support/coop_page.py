@@ -5,7 +5,7 @@ import statistics
 
 from beside_trace import SHARES
 from builds import ROOT
-from coop_figures import Figures
+from coop_figures import WITHIN, Figures
 from distance import ONE_CORE, alike
 from coop_plots import beside_plot, copies_plot, speedup_plot
 from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
@@ -16,8 +16,6 @@ PAGE = ROOT / "docs" / "cooperative.md"
 FAR_PAGE = ROOT / "docs" / "cooperative-far.md"
 MOST_NEAR_NS = 300  # most_near_ns of runtime/peer_distance.hpp: round trips of a line between processors that share a cache
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
-
-WITHIN = 1.05
 
 HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in OVER_RPUT), "auto's time / best forced", "auto over host")
 
@@ -166,7 +164,7 @@ chooses by itself (`auto`). A trial begins when all ranks are there; each writes
 *Both ways, by pages* leaves both out.) In windows (*bandwidth*, *windows both ways*) a word of each page is written before each message, and read after it.
 Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
 with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the other, and likewise the median of such pairs; there are
-more of them where the interval had 1 in it at first. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
+more of them where the interval had 1 in it at first, and more rounds where that of auto's time had {within}. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
 
 ## Beside the paper
@@ -245,7 +243,7 @@ def write_page(rows, remark, name):
         raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
-    page.write_text(TEXT.format(between=between, page_option=f" --page {name}" if name else "", stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
+    page.write_text(TEXT.format(within=WITHIN, between=between, page_option=f" --page {name}" if name else "", stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                                 patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                                 chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,

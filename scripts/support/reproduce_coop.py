@@ -37,6 +37,7 @@ from jobs import run_job  # noqa: E402
 ROUNDS = 5
 PAIRS = 2  # of a job of the host and one of Sluice in a round
 PAIRS_IN_DOUBT = 15  # more of them where it is not plain which is ahead
+MORE_ROUNDS = 3  # times as many of turns where it is not plain whether auto is near enough to the best forced protocol
 JOB_SECONDS = 120
 REPORT_SECONDS = 60
 COLUMNS = ("point", "side", "round", "distance", "what", "value")
@@ -102,13 +103,10 @@ def measure_times(builddir, point, side, jobs=None):
     return times
 
 
-def measure_turns(builddir, point):
+def measure_turns(builddir, point, job):
     """Microseconds of each turn, by side and size."""
-    turns = {}
-    for job in point.pattern.jobs:
-        result = run_job(point.pattern.command(builddir, job, (*PROTOCOLS, AUTO)), point.ranks, environment_of(builddir, AUTO), JOB_SECONDS)
-        turns |= turns_in(output_of(f"{point.name}, in turn", result))
-    return turns
+    result = run_job(point.pattern.command(builddir, job, (*PROTOCOLS, AUTO)), point.ranks, environment_of(builddir, AUTO), JOB_SECONDS)
+    return turns_in(output_of(f"{point.name}, in turn", result))
 
 
 def measure_copies(bed, builddir, side):
@@ -180,21 +178,29 @@ def pairs_of(distance, builddir, point, job, numbers):
     return rows
 
 
+def turns_in_job(distance, builddir, point, job, number):
+    """The rows of a job in which the protocols take turns. A turn is a round of its own."""
+    turns, ns = distance.tagged(lambda: measure_turns(builddir, point, job))
+    return [row_of(point, side, f"{number}.{turn}", ns, size, us) for (side, size), all_us in turns.items() for turn, us in enumerate(all_us)]
+
+
 def turns_of(distance, builddir, point, rounds):
-    """The rows of a pattern, whose protocols take turns in one job. A turn is a round of its own."""
+    """The rows of a pattern, whose protocols take turns in one job."""
     print(f"   {point.name}", flush=True)
-    turn_rows = []
+    turn_rows = {job: [] for job in point.pattern.jobs}
     pair_rows = {job: [] for job in point.pattern.jobs}
     for number in range(rounds):
         for job, rows in pair_rows.items():
             rows += pairs_of(distance, builddir, point, job, range(number * PAIRS, (number + 1) * PAIRS))
-        turns, ns = distance.tagged(lambda: measure_turns(builddir, point))
-        for (side, size), all_us in turns.items():
-            turn_rows += [row_of(point, side, f"{number}.{turn}", ns, size, us) for turn, us in enumerate(all_us)]
+        for job, rows in turn_rows.items():
+            rows += turns_in_job(distance, builddir, point, job, number)
     for job, rows in pair_rows.items():
         if Figures(rows).is_in_doubt(point):
             rows += pairs_of(distance, builddir, point, job, range(rounds * PAIRS, rounds * PAIRS + PAIRS_IN_DOUBT))
-    return turn_rows + [row for rows in pair_rows.values() for row in rows]
+        if Figures(rows + turn_rows[job]).is_undecided(point):
+            for number in range(rounds, rounds * (1 + MORE_ROUNDS)):
+                turn_rows[job] += turns_in_job(distance, builddir, point, job, number)
+    return [row for of_job in (*turn_rows.values(), *pair_rows.values()) for row in of_job]
 
 
 def parse():
