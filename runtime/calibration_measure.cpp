@@ -92,10 +92,7 @@ std::array<double, sizeof...(Measures)> middles_of(Measures&&... measures) {
     ((found[which++][i] = measures()), ...);
   }
   std::array<double, sizeof...(Measures)> middles{};
-  for (std::size_t which = 0; which < middles.size(); ++which) {
-    std::sort(found[which].begin(), found[which].end());
-    middles[which] = found[which][times / 2];
-  }
+  for (std::size_t which = 0; which < middles.size(); ++which) middles[which] = middle(found[which]);
   return middles;
 }
 

@@ -26,13 +26,6 @@ std::uint64_t compute_ns() {
   return now_ns() - start;
 }
 
-template <class Values>
-auto middle(Values values) {
-  const auto half = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), half, values.end());
-  return *half;
-}
-
 }  // namespace
 
 void read_lines(const std::byte* memory, std::size_t bytes) {
@@ -133,7 +126,7 @@ std::optional<bool> share_a_core(CopyPair& pair) {
 }
 
 // Emerald Rapids guest: 1.22 to 1.30 times with one core, where a line takes 102 to 110 ns, and 0.9 to 1.1 otherwise (3 of
-// 1600 trials 1.3 to 1.6), where it takes 310 and more. Zen 5 guest: 80 to 100 ns and 2 times; between neighbours a line takes
+// 1600 trials 1.3 to 1.6), where it takes 263 and more. Zen 5 guest: 80 to 100 ns and 2 times; between neighbours a line takes
 // little more there.
 bool is_of_one_core(std::uint64_t round_trip_ns, double slower) {
   constexpr double least_slower = 1.15;

@@ -8,6 +8,7 @@
 // nothing that was measured is to be believed.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,14 @@ void read_lines(const std::byte* memory, std::size_t bytes);
 void write_lines(std::byte* memory, std::size_t bytes);
 /// Some 10 µs of arithmetic that fills all of a core's units and uses no memory.
 void compute();
+
+/// Of an array of measurements; the upper one of the two where their number is even.
+template <class Values>
+[[nodiscard]] auto middle(Values values) {
+  const auto half = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
 
 class CopyPair {
  public:
