@@ -87,12 +87,12 @@ void adopt(MPI_Comm comm) {
 }
 
 /// MPI_Comm_free and MPI_Comm_disconnect: the handle is dead once the host is called, and may be given out again.
-int release_handle(int (*host_call)(MPI_Comm*), MPI_Comm* comm) {
-  settle_before_host();
+int release_handle(int (*release)(MPI_Comm*), MPI_Comm* comm) {
+  const HostCall host_call;
   Communicator* communicator = comm ? adopted(*comm) : nullptr;
   const bool predefined_comm = comm && (*comm == predefined().comm_world || *comm == predefined().comm_self);
   if (communicator && !predefined_comm) forget_communicator(*comm);
-  return host_call(comm);
+  return release(comm);
 }
 
 constexpr const char* rendezvous_hint = "sluice_rndv";
@@ -147,7 +147,7 @@ int Comm_free(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_free
 int Comm_disconnect(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_disconnect, comm); }
 
 int Comm_set_info(CallSite, MPI_Comm comm, MPI_Info info) {
-  settle_before_host();
+  const HostCall host_call;
   const int code = host().Comm_set_info(comm, info);
   if (Communicator* communicator = adopted(comm); communicator && code == MPI_SUCCESS) take_hint(*communicator, info);
   return code;

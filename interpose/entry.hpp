@@ -17,13 +17,22 @@
 
 namespace sluice {
 
-/// Host calls communicate or touch buffers: whatever is under guard comes first (page-guard rules 1 and 9). They may block, and
-/// then peers must get their answers from the helper thread.
-inline void settle_before_host() {
-  if (Engine::anything_released()) [[unlikely]]
-    engine().settle_all();
-  if (engaged() && !Engine::prepared_for_host_call()) [[unlikely]]
-    engine().prepare_for_host_call();
-}
+/// A call of the host's, while it lasts. It communicates or touches buffers: whatever is under guard comes first (page-guard
+/// rules 1 and 9). It may block, and then peers must get their answers from the helper thread. And peers may reach into this
+/// process's memory, so no page is replaced meanwhile.
+class HostCall {
+ public:
+  HostCall() {
+    if (Engine::anything_released()) [[unlikely]]
+      engine().settle_all();
+    if (engaged() && !Engine::prepared_for_host_call()) [[unlikely]]
+      engine().prepare_for_host_call();
+    host_activity().entered();
+    Engine::wait_until_memory_rests();
+  }
+  ~HostCall() { host_activity().left(); }
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+};
 
 }  // namespace sluice

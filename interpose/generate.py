@@ -112,7 +112,7 @@ class Call:
 
     def generated(self):
         body = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments), last=self.arguments[-1])
-        return self.entry(self.traced("host", self.kind not in ("STARTS", "BEGINS")) + "sluice::settle_before_host(); " + body)
+        return self.entry(self.traced("host", self.kind not in ("STARTS", "BEGINS")) + "const sluice::HostCall host_call; " + body)
 
 
 def main():

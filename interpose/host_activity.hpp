@@ -17,6 +17,12 @@ class HostActivity {
  public:
   [[nodiscard]] bool outstanding() const { return count_.load(std::memory_order_relaxed) != 0; }
 
+  /// A thread is in a call of the host's until it has `left`. Seq_cst, as Engine::wait_until_memory_rests says.
+  void entered() { calls_.fetch_add(1, std::memory_order_seq_cst); }
+  void left() { calls_.fetch_sub(1, std::memory_order_release); }
+  /// The host, or peers through it, may be reading or writing memory of this process.
+  [[nodiscard]] bool may_reach_memory() const { return outstanding() || calls_.load(std::memory_order_seq_cst) != 0; }
+
   /// `code` is the host's answer to the call that made `request`; returned unchanged, as by all functions here.
   int started(int code, const MPI_Request* request);
   int begun(int code);
@@ -29,6 +35,7 @@ class HostActivity {
 
  private:
   std::atomic<std::size_t> count_{0};
+  std::atomic<std::size_t> calls_{0};
 };
 
 HostActivity& host_activity();

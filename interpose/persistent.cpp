@@ -62,7 +62,7 @@ int start(Handle& handle, CallSite site) {
 }
 
 int start_host(MPI_Request* request) {
-  settle_before_host();
+  const HostCall host_call;
   const int code = host().Start(request);
   if (code == MPI_SUCCESS) host_activity().persistent_started(*request);
   return code;

@@ -18,7 +18,7 @@ Communicator* carried(int from, int tag, MPI_Comm comm) {
 int Probe(CallSite, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   const Communicator* communicator = carried(from, tag, comm);
   if (!communicator) {
-    settle_before_host();
+    const HostCall host_call;
     return host().Probe(from, tag, comm, status);
   }
   Outcome found;
@@ -46,7 +46,7 @@ int hand_out(Message* found, const Outcome& outcome, Communicator& communicator,
 int Mprobe(CallSite, int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   Communicator* communicator = carried(from, tag, comm);
   if (!communicator || !message) {
-    settle_before_host();
+    const HostCall host_call;
     return host().Mprobe(from, tag, comm, message, status);
   }
   Outcome outcome;
@@ -71,7 +71,7 @@ int refuse(void* address, int count, MPI_Datatype type, const MatchedMessage& sl
 int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
   MatchedMessage* slot = message ? find_message(*message) : nullptr;
   if (!slot) {
-    settle_before_host();
+    const HostCall host_call;
     return host().Mrecv(address, count, type, message, status);
   }
   const BufferArgument buffer(address, count, type);
@@ -89,7 +89,7 @@ int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messag
 int Imrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
   MatchedMessage* slot = message && request ? find_message(*message) : nullptr;
   if (!slot) {
-    settle_before_host();
+    const HostCall host_call;
     return host_activity().started(host().Imrecv(address, count, type, message, request), request);
   }
   const BufferArgument buffer(address, count, type);

@@ -9,7 +9,7 @@ namespace {
 int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   const ReceiveArguments receive(address, count, type, from, tag, comm);
   if (!receive.carried()) [[unlikely]] {
-    settle_before_host();
+    const HostCall host_call;
     return host().Recv(address, count, type, from, tag, comm, status);
   }
   receive.buffer().settle(Access::write);
@@ -29,7 +29,7 @@ int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, 
       *request = handle_for_no_process(true);
       return MPI_SUCCESS;
     }
-    settle_before_host();
+    const HostCall host_call;
     return host_activity().started(host().Irecv(address, count, type, from, tag, comm, request), request);
   }
   receive.buffer().settle(Access::write);

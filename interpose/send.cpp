@@ -18,7 +18,7 @@ template <auto host_call, SendMode mode>
 int blocking(CallSite site, const void* address, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   const SendArguments send(address, count, type, to, tag, comm);
   if (!send.carried()) [[unlikely]] {
-    settle_before_host();
+    const HostCall call;
     return (host().*host_call)(address, count, type, to, tag, comm);
   }
   send.buffer().settle(Access::read);
@@ -36,7 +36,7 @@ int nonblocking(CallSite site, const void* address, int count, MPI_Datatype type
       *request = handle_for_no_process(false);
       return MPI_SUCCESS;
     }
-    settle_before_host();
+    const HostCall call;
     return host_activity().started((host().*host_call)(address, count, type, to, tag, comm, request), request);
   }
   send.buffer().settle(Access::read);

@@ -42,7 +42,7 @@ int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Dataty
   const SendArguments send(send_address, send_count, send_type, to, send_tag, comm);
   const ReceiveArguments receive(receive_address, receive_count, receive_type, from, receive_tag, comm);
   if (!carried(send, receive)) [[unlikely]] {
-    settle_before_host();
+    const HostCall host_call;
     return host().Sendrecv(send_address, send_count, send_type, to, send_tag, receive_address, receive_count, receive_type, from,
                            receive_tag, comm, status);
   }
@@ -70,7 +70,7 @@ int Sendrecv_replace(CallSite site, void* address, int count, MPI_Datatype type,
   const SendArguments send(address, count, type, to, send_tag, comm);
   const ReceiveArguments receive(address, count, type, from, receive_tag, comm);
   if (!carried(send, receive)) [[unlikely]] {
-    settle_before_host();
+    const HostCall host_call;
     return host().Sendrecv_replace(address, count, type, to, send_tag, from, receive_tag, comm, status);
   }
   receive.buffer().settle(Access::write);

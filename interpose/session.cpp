@@ -92,7 +92,7 @@ Session::~Session() = default;
 
 bool Session::prepare() {
   const Config config = parse_config(environ).config;
-  if (!config.enable || config.release == ReleaseMode::off) return false;
+  if (!config.enable || config.release == ReleaseMode::off || config.keeps_pages()) return false;
   prepare_signals();
   fault_signal::translate_masks();
   return true;
@@ -133,7 +133,7 @@ bool Session::start(std::string& why_not) {
   shared_copy::use(calibration_.copies);
   begin_trace(config_, world_comm_);
   why_not = together(world_comm_, [this] {
-    arena_ = std::make_unique<AliasArena>(map_budget());
+    arena_ = std::make_unique<AliasArena>(map_budget(), config_.keeps_pages() ? config_.why_pages_are_kept() : "");
     transports_.make(*arena_);
   });
   if (why_not.empty()) why_not = together(world_comm_, [this] { make_engine(); });
@@ -181,7 +181,9 @@ void Session::make_engine() {
   expect_concurrent_calls(parts.concurrent_calls);
   parts.transport = transports_.get();
   parts.arena = arena_.get();
-  parts.host = {.progress = progress_host, .outstanding = [] { return host_activity().outstanding(); }};
+  parts.host = {.progress = progress_host,
+                .outstanding = [] { return host_activity().outstanding(); },
+                .may_reach_memory = [] { return host_activity().may_reach_memory(); }};
   parts.config = config_;
   parts.calibration = calibration_;
   engine_ = std::make_unique<Engine>(parts);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 #include "runtime/alias_books.hpp"
@@ -59,7 +60,7 @@ const char* describe(Ineligible reason) {
 }
 
 struct AliasArena::State {
-  explicit State(std::size_t budget) : map_budget(budget) {}
+  State(std::size_t budget, std::string refusal) : file(std::move(refusal)), map_budget(budget) {}
 
   AliasFile file;
   ProcessMaps maps;
@@ -79,7 +80,10 @@ struct AliasArena::State {
   bool make_private(ByteRange bytes, std::uint64_t file_offset);
 };
 
-AliasArena::AliasArena(std::size_t map_budget) : state_(std::make_unique<State>(map_budget)) { main_thread_storage(); }
+AliasArena::AliasArena(std::size_t map_budget, std::string refusal)
+    : state_(std::make_unique<State>(map_budget, std::move(refusal))) {
+  main_thread_storage();
+}
 
 AliasArena::~AliasArena() { give_back(); }
 

@@ -69,7 +69,8 @@ class AliasArena {
   static constexpr std::size_t window_bytes = std::size_t{1} << 36;
 
   /// `map_budget`: how many mappings blocks and protections may add to the process together.
-  explicit AliasArena(std::size_t map_budget);
+  /// `refusal`: why there are to be no blocks; empty when there are.
+  explicit AliasArena(std::size_t map_budget, std::string refusal = {});
   ~AliasArena();  // gives back; whoever is about to exit leaves the arena alone instead
   AliasArena(const AliasArena&) = delete;
   AliasArena& operator=(const AliasArena&) = delete;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "runtime/alias_arena.hpp"
 
@@ -45,7 +46,8 @@ void* map_aligned(int file, off_t offset, std::size_t bytes) {
 
 }  // namespace
 
-AliasFile::AliasFile() {
+AliasFile::AliasFile(std::string refusal) : refusal_(std::move(refusal)) {
+  if (!refusal_.empty()) return;
   create();
   // Tells now, not at the first message, whether address space for windows is to be had.
   if (usable() && !map(0)) {

@@ -30,7 +30,8 @@ class AliasFile {
   /// What a large page holds. Windows are aligned to it, so that file and address agree about where one begins.
   static constexpr std::size_t extent_bytes = std::size_t{2} << 20;
 
-  AliasFile();
+  /// `refusal`: why there is to be none; empty when there is.
+  explicit AliasFile(std::string refusal = {});
   ~AliasFile();
   AliasFile(const AliasFile&) = delete;
   AliasFile& operator=(const AliasFile&) = delete;

@@ -15,6 +15,8 @@ constexpr std::array<Choice<bool>, 2> switches{{{"0", false}, {"1", true}}};
 constexpr std::array<Choice<int>, 4> levels{{{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}}};
 constexpr std::array<Choice<ReleaseMode>, 3> release_modes{
     {{"off", ReleaseMode::off}, {"matched", ReleaseMode::matched}, {"early", ReleaseMode::early}}};
+constexpr std::array<Choice<BlockMode>, 3> block_modes{
+    {{"auto", BlockMode::automatic}, {"on", BlockMode::on}, {"off", BlockMode::off}}};
 constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
@@ -165,6 +167,11 @@ std::vector<ConfigVariable> make_table() {
              {"SLUICE_RELEASE", "off, matched or early", "early",
               "Which blocking receives may return before their data is there: none, those whose message has been matched, or "
               "those that still wait for their message as well."}),
+      one_of(&Config::blocks, block_modes,
+             {"SLUICE_BLOCKS", "auto, on or off", "auto",
+              "Whether buffers may become alias blocks: their pages are replaced by pages of a memory file, which early release "
+              "and direct copies need. off: no page of the program is ever replaced, for memory that a device or driver holds "
+              "unseen; nothing is released early then. auto: on, unless SLUICE_RELEASE=off."}),
       one_of(
           &Config::send_release, switches,
           {"SLUICE_SEND_RELEASE", "0 or 1", "0",

@@ -13,6 +13,8 @@
 namespace sluice {
 
 enum class ReleaseMode { off, matched, early };
+/// Whether memory becomes alias blocks; `automatic`: unless nothing is released.
+enum class BlockMode { automatic, on, off };
 /// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget, coop, the
 /// rules that choose between these (coop-coll, coop-load), and coop with an adapter beside (coop-hca); over RDMA rput, getcqe
 /// (which is rget there), get, rdrp, putnr and put. Where the one that was asked for does not exist, `automatic` holds.
@@ -42,6 +44,7 @@ enum class GuardEngine { automatic, mprotect, userfaultfd };
 struct Config {
   bool enable = true;                          // SLUICE_ENABLE=0|1
   ReleaseMode release = ReleaseMode::early;    // SLUICE_RELEASE=off|matched|early
+  BlockMode blocks = BlockMode::automatic;     // SLUICE_BLOCKS=auto|on|off
   bool send_release = false;                   // SLUICE_SEND_RELEASE=0|1
   GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 32768;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
@@ -75,6 +78,15 @@ struct Config {
   TraceKeep trace_keep = TraceKeep::newest;                     // SLUICE_TRACE_KEEP=oldest|newest
   int verbose = 0;                                              // SLUICE_VERBOSE=0..3
   bool summary = false;                                         // SLUICE_SUMMARY=0|1
+
+  /// No page of the application is ever replaced.
+  [[nodiscard]] bool keeps_pages() const {
+    return blocks == BlockMode::off || (blocks == BlockMode::automatic && release == ReleaseMode::off);
+  }
+  /// Which setting says so.
+  [[nodiscard]] const char* why_pages_are_kept() const {
+    return blocks == BlockMode::off ? "SLUICE_BLOCKS=off" : "SLUICE_RELEASE=off";
+  }
 };
 
 struct ConfigVariable {

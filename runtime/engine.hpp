@@ -58,6 +58,9 @@ struct HostHooks {
   void (*progress)() = nullptr;
   /// Something of the host's may be outstanding (nonblocking operations, windows): progress it often and release nothing.
   bool (*outstanding)() = nullptr;
+  /// The host, or peers through it, may be reading or writing this process's memory: no page of it is replaced. Called by any
+  /// thread, with the engine lock held.
+  bool (*may_reach_memory)() = nullptr;
 };
 
 struct EngineStatistics;
@@ -66,6 +69,8 @@ namespace detail {
 /// Engine::prepared_for_host_call, for wrappers, which hold no lock. Written under the engine lock; a thread reads what it wrote
 /// itself.
 extern std::atomic<bool> host_call_prepared;
+/// Pages are being replaced. Set and cleared under the engine lock; seq_cst, as Engine::wait_until_memory_rests says.
+extern std::atomic<bool> memory_moves;
 }  // namespace detail
 
 class Engine {
@@ -181,6 +186,12 @@ class Engine {
   /// The helper thread answers peers while the host has the application's thread. One relaxed load.
   [[nodiscard]] static bool prepared_for_host_call() { return detail::host_call_prepared.load(std::memory_order_relaxed); }
   void prepare_for_host_call();
+  /// Returns once no page is being replaced. Who counts a call of the host's first, and asks this then, has no page replaced
+  /// during the call: of him and of who replaces pages, and looks at the count after having said so, one sees the other (Dekker).
+  static void wait_until_memory_rests() {
+    if (detail::memory_moves.load(std::memory_order_seq_cst)) [[unlikely]]
+      wait_for_moves();
+  }
 
   // --- fork ---------------------------------------------------------------------------------------------------------
   /// Completes what is under guard and keeps everything still, until the parent calls `after_fork` and the child `abandon`.
@@ -223,6 +234,8 @@ class Engine {
   void abandon();
 
  private:
+  static void wait_for_moves();
+
   std::unique_ptr<State> state_;
 };
 

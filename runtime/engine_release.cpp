@@ -55,6 +55,15 @@ bool begins_beside_an_arena(ByteRange range) {
   return offset >= arena_bytes && offset < page_bytes;
 }
 
+/// Says so while it lives. The engine lock is held.
+class MemoryMoves {
+ public:
+  MemoryMoves() { detail::memory_moves.store(true, std::memory_order_seq_cst); }
+  ~MemoryMoves() { detail::memory_moves.store(false, std::memory_order_release); }
+  MemoryMoves(const MemoryMoves&) = delete;
+  MemoryMoves& operator=(const MemoryMoves&) = delete;
+};
+
 /// Other threads, and the kernel, can do without these pages.
 bool may_close(ByteRange range) { return !alternate_stacks::share_pages_with(range) && !begins_beside_an_arena(range); }
 
@@ -147,6 +156,8 @@ void Engine::State::fall_back(const Request& request, Fallback reason) {
 
 bool Engine::State::migrate(ByteRange range) {
   if (guard && !PageGuard::holds_writers_up()) return false;
+  const MemoryMoves moving;
+  if (host.may_reach_memory && host.may_reach_memory()) return false;
   const PageRange pages = PageRange::covering(range);
   for (PageRange page{pages.begin, pages.begin + 1}; guard && guard->covers(range) && page.begin < pages.end;
        page = {page.end, page.end + 1}) {

@@ -63,8 +63,9 @@ bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use, Oper
   // An adapter uses it already: of messages that overlap in time, only the first counts, as no other can have the block.
   if (registrations && registrations->pins(PageRange::covering(range))) return false;
   if (!history.use(range, use)) return false;
-  // While a thread is being made, the C library blocks every signal in it: with the next use, then.
-  if (guard && !PageGuard::holds_writers_up()) {
+  // While a thread is being made, the C library blocks every signal in it, and the host may have lent the memory to peers: with
+  // the next use, then.
+  if ((guard && !PageGuard::holds_writers_up()) || (host.may_reach_memory && host.may_reach_memory())) {
     history.earn(range);
     return false;
   }

@@ -66,7 +66,8 @@ bool is_worth_waking(const Request& copy) { return (copy.is_send() ? copy.limit 
 
 namespace detail {
 std::atomic<bool> host_call_prepared{false};
-}
+std::atomic<bool> memory_moves{false};
+}  // namespace detail
 
 bool Engine::State::take_messages() {
   bool moved = false;
@@ -365,6 +366,10 @@ void Engine::prepare_for_host_call() {
   Lock lock(state_->mutex);
   state_->set_host_call(true);
   if (state_->inside == 0) state_->arm(lock);
+}
+
+void Engine::wait_for_moves() {
+  while (detail::memory_moves.load(std::memory_order_acquire)) sched_yield();
 }
 
 void Engine::progress() {

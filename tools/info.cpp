@@ -31,6 +31,7 @@ struct Choice {
 /// Early release needs memory files; without them receives wait for their data.
 Choice chosen_guard(const Config& config) {
   if (config.release == ReleaseMode::off) return {"none", "SLUICE_RELEASE=off"};
+  if (config.keeps_pages()) return {"none", config.why_pages_are_kept()};
   const int file = ::memfd_create("sluice-info", MFD_CLOEXEC);
   if (file < 0) return {"none", fmt::format("memory files are refused: {}", std::strerror(errno))};
   ::close(file);

@@ -21,7 +21,7 @@ class Point:
         return [program, *self.arguments, "--iterations", str(self.iterations), "--check", *extra]
 
 
-RELEASE_OFF = Side("off", "Sluice, release off", sluice=True, settings=(("SLUICE_RELEASE", "off"),))
+RELEASE_OFF = Side("off", "Sluice, release off", sluice=True, settings=(("SLUICE_RELEASE", "off"), ("SLUICE_BLOCKS", "on")))
 SLUICE = Side("sluice", "Sluice", sluice=True)
 BY_HAND = Side("hand", "overlap by hand, host", options=("--overlap=hand",))
 SIDES = (HOST, RELEASE_OFF, SLUICE, BY_HAND)

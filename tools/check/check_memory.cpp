@@ -36,7 +36,7 @@ Finding examine_memory_files(const Examined& examined) {
   constexpr std::size_t enough_mappings = 1000;
   const AliasArena arena(enough_mappings);
   if (arena.usable()) return {State::good, "alias blocks can be made", ""};
-  const bool harmless = examined.config.release == ReleaseMode::off;
+  const bool harmless = examined.config.keeps_pages();
   return {harmless ? State::note : State::warning, "no receive can be released: " + arena.refusal(),
           "Permit memfd_create and mappings of 64 GB of address space: no seccomp filter, ulimit -v and ulimit -f unlimited"};
 }

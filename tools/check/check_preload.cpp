@@ -97,6 +97,8 @@ Finding examine_variables(const Examined& examined) {
   if (!parsed.config.enable) return {State::warning, "SLUICE_ENABLE=0: Sluice steps aside", "Unset it to use Sluice"};
   if (parsed.config.release == ReleaseMode::off)
     return {State::note, "SLUICE_RELEASE=off: nothing is released early", "Unset it to have receives released"};
+  if (parsed.config.keeps_pages())
+    return {State::note, "SLUICE_BLOCKS=off: nothing is released early", "Unset it to have receives released"};
   return {State::good, "all values are understood", ""};
 }
 

@@ -15,7 +15,7 @@ def limited(kilobytes):
 def one_buffer(release):
     def run(jobs):
         rounds = 60
-        result = jobs.run(["buffers", "one", rounds, "300000"], {"SLUICE_RELEASE": release})
+        result = jobs.run(["buffers", "one", rounds, "300000"], {"SLUICE_RELEASE": release, "SLUICE_BLOCKS": "on"})
         rows = counted(result)
         anew, found = rows.get("registered anew", 0), rows.get("memory registered: found in the cache", 0)
         return unless_right(result, (anew != RANKS, f"registered {anew:.0f} times by {RANKS} ranks"),

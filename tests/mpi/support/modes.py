@@ -8,7 +8,8 @@ MODES = {
     "host": None,
     "release": {},
     "userfaultfd": {"SLUICE_GUARD": "userfaultfd"},
-    "off": {"SLUICE_RELEASE": "off"},
+    "off": {"SLUICE_RELEASE": "off"},  # no alias blocks either
+    "blocks": {"SLUICE_RELEASE": "off", "SLUICE_BLOCKS": "on"},
     "matched": {"SLUICE_RELEASE": "matched"},
     "stream": {"SLUICE_SHMEM_COPY": "stream"},
     "cma": {"SLUICE_SHMEM_COPY": "cma"},

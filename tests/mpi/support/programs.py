@@ -9,6 +9,7 @@ USUAL_RANKS = {
     "release": (2, 3, 4),
     "userfaultfd": (2, 4),
     "off": (2, 4),
+    "blocks": (2,),
     "matched": (2, 3),
     "stream": (2, 4),
     "cma": (2, 3),

@@ -104,6 +104,7 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
   const std::vector<WordsOf> choices{
       {"SLUICE_ENABLE", {"0", "1"}},
       {"SLUICE_RELEASE", {"off", "matched", "early"}},
+      {"SLUICE_BLOCKS", {"auto", "on", "off"}},
       {"SLUICE_SEND_RELEASE", {"0", "1"}},
       {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
       {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
@@ -120,6 +121,15 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
       EXPECT_EQ(variable.show(parse({setting.c_str()}).config), word);
     }
   }
+}
+
+TEST(config, pages_are_kept_without_blocks_and_unless_asked_without_releases) {
+  EXPECT_FALSE(parse({}).config.keeps_pages());
+  EXPECT_TRUE(parse({"SLUICE_BLOCKS=off"}).config.keeps_pages());
+  EXPECT_TRUE(parse({"SLUICE_RELEASE=off"}).config.keeps_pages());
+  EXPECT_FALSE(parse({"SLUICE_RELEASE=off", "SLUICE_BLOCKS=on"}).config.keeps_pages());
+  EXPECT_TRUE(parse({"SLUICE_RELEASE=off", "SLUICE_BLOCKS=off"}).config.keeps_pages());
+  EXPECT_FALSE(parse({"SLUICE_RELEASE=matched"}).config.keeps_pages());
 }
 
 TEST(config, protocols_inside_a_node_have_their_names) {

@@ -1,0 +1,23 @@
+"""Programs with memory that others hold: the kernel, a driver, peers, the program itself. Its pages stay where they are."""
+
+from program import Program
+
+# What Open MPI says when the kernel refuses to write to a peer's memory (EFAULT).
+REFUSED = "errno = 14"
+COPY_PROTOCOLS = ("auto", "rput", "rget", "coop", "coop-coll", "coop-load")
+
+
+def settings(who, protocol):
+    return Program(f"held_settings ({who}, {protocol})", "held_settings", ranks=(2,), guards=("mprotect",), releases=False,
+                   env={"HELD_SETTINGS": who, "SLUICE_RNDV": protocol})
+
+
+def without_refusals(result, reference):
+    if not (result.ok and reference.ok):
+        return "it failed"
+    return f"{result.stderr.count(REFUSED)} accesses of peers were refused" if REFUSED in result.stderr else ""
+
+
+PROGRAMS = [settings("even", protocol) for protocol in COPY_PROTOCOLS] + [settings("all", "auto")]
+# Open MPI's one-sided component that writes straight into the peers' memory.
+PROGRAMS += [Program("held_windows", ranks=(3, 4), env={"OMPI_MCA_osc": "rdma"}, expect=without_refusals)]
