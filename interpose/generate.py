@@ -90,6 +90,21 @@ class Call:
         return (f"const sluice::trace::Call traced({CALLER}, __builtin_dwarf_cfa(), \"MPI_{self.name}\", "
                 f"sluice::trace::CallClass::{by}, {str(blocks).lower()}); ")
 
+    def chosen(self, traced, engaged, body):
+        """The entry, and the functions that it jumps to.
+
+        MPI_X does nothing but choose and jump: were a body inlined, it would save registers for it in a program without Sluice as
+        well. The jump leaves the caller's frame and return address where the bodies look for them, and every argument as it came,
+        so that hosts whose handles have other types are called right.
+        """
+        passed = ", ".join(self.arguments)
+        choice = ("if (sluice::engaged()) [[likely]] { " + engaged + " } "
+                  f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
+                  f"return first_{self.name}({passed});")
+        first = f"return sluice::host().{self.name}({passed});"
+        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', body)}", traced,
+                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
+
     def body(self):
         site = f"sluice::CallSite({CALLER}, sluice::CallSite::Function{{{self.number}}})"
         return f"return sluice::calls::{self.name}({', '.join([site, *self.arguments])});"
@@ -97,22 +112,18 @@ class Call:
     def carried(self):
         if self.kind == "ALWAYS":
             return self.entry(self.body())
-        # MPI_X does nothing but choose and jump: were a body inlined, it would save registers for it in a program without Sluice
-        # as well. The jump leaves the caller's frame and return address where the bodies look for them.
         passed = ", ".join(self.arguments)
-        choice = (f"if (sluice::engaged()) [[likely]] {{ if (sluice::trace::on()) [[unlikely]] return traced_{self.name}({passed}); "
-                  f"return engaged_{self.name}({passed}); }} "
-                  f"if (sluice::host_is_resolved()) [[likely]] return sluice::detail::host_table.{self.name}({passed}); "
-                  f"return first_{self.name}({passed});")
-        traced = self.traced("carried", self.name in BLOCKING) + self.body()
-        first = f"return sluice::host().{self.name}({passed});"
-        return " ".join([f"[[gnu::noinline]] static {self.function(f'engaged_{self.name}', self.body())}",
-                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'traced_{self.name}', traced)}",
-                         f"[[gnu::noinline, gnu::cold]] static {self.function(f'first_{self.name}', first)}", self.entry(choice)])
+        told = self.traced("carried", self.name in BLOCKING) + self.body()
+        traced = f"[[gnu::noinline, gnu::cold]] static {self.function(f'traced_{self.name}', told)}"
+        engaged = (f"if (sluice::trace::on()) [[unlikely]] return traced_{self.name}({passed}); "
+                   f"return engaged_{self.name}({passed});")
+        return self.chosen(traced, engaged, self.body())
 
     def generated(self):
-        body = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments), last=self.arguments[-1])
-        return self.entry(self.traced("host", self.kind not in ("STARTS", "BEGINS")) + "const sluice::HostCall host_call; " + body)
+        passed = ", ".join(self.arguments)
+        body = BODIES[self.kind].format(name=self.name, arguments=passed, last=self.arguments[-1])
+        told = self.traced("host", self.kind not in ("STARTS", "BEGINS")) + "const sluice::HostCall host_call; " + body
+        return self.chosen("", f"return engaged_{self.name}({passed});", told)
 
 
 def main():

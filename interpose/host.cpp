@@ -1,11 +1,12 @@
 #include "interpose/host.hpp"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+
+#include "interpose/host_library.hpp"
 
 namespace sluice {
 namespace detail {
@@ -22,22 +23,6 @@ constexpr std::array host_names = {
 #include "host_names.inc"
 };
 static_assert(sizeof(HostTable) == host_names.size() * sizeof(void*));
-
-/// Where libmpi came in by dlopen with local scope (a Python module), RTLD_NEXT does not see it.
-void* loaded_libmpi() {
-  static void* const library = [] {
-    void* found = dlopen("libmpi.so.40", RTLD_NOLOAD | RTLD_LAZY);
-    return found ? found : dlopen("libmpi.so", RTLD_NOLOAD | RTLD_LAZY);
-  }();
-  return library;
-}
-
-/// The host's own function, behind Sluice's in the search order.
-void* host_function(const char* name) {
-  if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  void* const library = loaded_libmpi();
-  return library ? dlsym(library, name) : nullptr;
-}
 
 int missing_call() {
   std::fputs("sluice: this process calls MPI, but no MPI library that has the called function is loaded\n", stderr);
@@ -72,11 +57,12 @@ void find_predefined(Predefined& objects) {
 
 void resolve_everything() {
   auto* pointers = reinterpret_cast<void**>(&detail::host_table);
+  const HostLibrary& library = HostLibrary::get();
   for (std::size_t i = 0; i < host_names.size(); ++i) {
-    pointers[i] = host_function(host_names[i]);
+    pointers[i] = library.function(host_names[i]);
     if (!pointers[i]) pointers[i] = reinterpret_cast<void*>(&missing_call);
   }
-  find_predefined(detail::predefined_objects);
+  if (library.is_known()) find_predefined(detail::predefined_objects);
   detail::host_resolved.store(true, std::memory_order_release);
 }
 
@@ -87,12 +73,6 @@ void detail::resolve_host() {
   pthread_once(&once, resolve_everything);
 }
 
-/// Data is looked up from the start of the search order: a program that is not position-independent, or was linked as if it were
-/// not, holds the host's objects itself (copy relocation), and libmpi uses those.
-void* host_symbol(const char* name) {
-  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
-  void* const library = loaded_libmpi();
-  return library ? dlsym(library, name) : nullptr;
-}
+void* host_symbol(const char* name) { return HostLibrary::get().object(name); }
 
 }  // namespace sluice

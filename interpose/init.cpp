@@ -2,6 +2,8 @@
 #include <cstdlib>
 
 #include "interpose/entry.hpp"
+#include "interpose/host_library.hpp"
+#include "interpose/step_aside.hpp"
 #include "runtime/page_guard_signal.hpp"
 
 namespace sluice::calls {
@@ -31,6 +33,11 @@ class BeforeHost {
 
 template <typename Call>
 int start(Call&& call) {
+  if (!HostLibrary::get().is_known()) {
+    const int code = call();
+    if (code == MPI_SUCCESS) step_aside();
+    return code;
+  }
   int code = MPI_SUCCESS;
   {
     const BeforeHost before;

@@ -145,7 +145,8 @@ Report make_report(bool calibrate) {
 
 std::string describe(const HostMpi& host) {
   if (!host.found) return "not found: " + host.problem;
-  return host.problem.empty() ? host.version : fmt::format("{} ({})", host.version, host.problem);
+  const std::string& told = host.problem.empty() ? host.remark : host.problem;
+  return told.empty() ? host.version : fmt::format("{} ({})", host.version, told);
 }
 
 void print_text(const Report& report) {
@@ -162,7 +163,11 @@ void print_json(const Report& report) {
   const nlohmann::json json = {
       {"version", SLUICE_VERSION},
       {"library", report.library.empty() ? nlohmann::json() : nlohmann::json(report.library)},
-      {"host_mpi", {{"found", report.host.found}, {"version", report.host.version}, {"problem", report.host.problem}}},
+      {"host_mpi",
+       {{"found", report.host.found},
+        {"version", report.host.version},
+        {"problem", report.host.problem},
+        {"remark", report.host.remark}}},
       {"guard", {{"chosen", report.guard.chosen}, {"reason", report.guard.reason}}},
       {"transports", report.transports},
       {"verbs", {{"adapter", report.adapter.chosen}, {"reason", report.adapter.reason}}},

@@ -91,6 +91,7 @@ STEPS = [
     Step("mpi-hostile", 100, 1200, thinned("hostile/run"), thins_out=True),
     Step("mpi-real", 90, 800, thinned("real/run"), thins_out=True),
     Step("mpi-apps", 15, 120, lambda seconds: suites.suite("apps/run", seconds)),
+    Step("mpi-hosts", 60, 400, lambda seconds: suites.suite("hosts/run", seconds)),
     Step("mpi-trace", 30, 120, lambda seconds: suites.suite("trace/run", seconds)),
     Step("mpi-random", 120, 1200, thinned("random/run"), thins_out=True),
     Step("testbed", 160, 600, suites.over_hosts, thins_out=True),

@@ -33,8 +33,10 @@ std::string first_line_of(const char* command) {
 Finding examine_host(const Examined&) {
   const HostMpi host = find_host_mpi();
   if (!host.found)
-    return {State::problem, host.problem, "Install Open MPI 4 (Debian: openmpi-bin), or name its directory in LD_LIBRARY_PATH"};
-  if (!host.problem.empty()) return {State::problem, fmt::format("{}: {}", host.version, host.problem), "Use Open MPI 4"};
+    return {State::problem, host.problem, "Install Open MPI (Debian: openmpi-bin), or name its directory in LD_LIBRARY_PATH"};
+  const std::string advice = fmt::format("Use Open MPI {}", tested_versions);
+  if (!host.problem.empty()) return {State::problem, fmt::format("{}: {}", host.version, host.problem), advice};
+  if (!host.remark.empty()) return {State::warning, fmt::format("{}: {}", host.version, host.remark), advice};
   return {State::good, host.version, ""};
 }
 
@@ -42,9 +44,9 @@ Finding examine_launcher(const Examined&) {
   const std::string version = first_line_of("mpirun --version 2>/dev/null </dev/null");
   if (version.empty())
     return {State::warning, "no mpirun that tells its version is in the PATH", "Put Open MPI's directory into the PATH"};
-  if (version.find("Open MPI) 4.") == std::string::npos) {
+  if (version.find("(Open MPI)") == std::string::npos) {
     return {State::problem, fmt::format("mpirun in the PATH is that of another MPI: {}", version),
-            "Put Open MPI 4's directory in front in the PATH"};
+            "Put Open MPI's directory in front in the PATH"};
   }
   return {State::good, version, ""};
 }

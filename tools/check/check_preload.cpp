@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view library_name = "libsluice.so";
-constexpr std::string_view host_soname_end = ".so.40";  // of every library of Open MPI 4
+constexpr std::string_view host_soname_end = ".so.40";  // of every library of Open MPI 4, 5 and 6
 
 /// The file that the dynamic linker takes for an entry of LD_PRELOAD: this command has all of them loaded as well. Empty if it
 /// could not be loaded.
@@ -123,7 +123,7 @@ Finding examine_elf(const fs::path& file) {
     return {State::problem, file.string() + " is linked statically", "Link it dynamically: nothing can be preloaded into it"};
   if (program.defines("MPI_Init") || program.defines("MPI_Recv")) {
     return {State::problem, file.string() + " contains an MPI library or tool of its own, which takes its calls first",
-            "Link it against the shared library of Open MPI 4"};
+            "Link it against the shared library of Open MPI"};
   }
   const auto& needed = program.needed();
   const auto is_mpi = [](const std::string& name) { return name.starts_with("libmpi"); };
@@ -133,7 +133,8 @@ Finding examine_elf(const fs::path& file) {
             "That is right for programs that load MPI later (Python), wrong for any other"};
   }
   if (!mpi->ends_with(host_soname_end))
-    return {State::problem, fmt::format("{} is linked against {}", file.string(), *mpi), "Build it with Open MPI 4"};
+    return {State::problem, fmt::format("{} is linked against {}, beside which Sluice steps aside", file.string(), *mpi),
+            "Build it with Open MPI, in its own interface"};
   return {State::good, fmt::format("{}, linked against {}", file.string(), *mpi), ""};
 }
 

@@ -1,11 +1,14 @@
-"""Where the jobs of a suite run: each in a network namespace of its own, or all of them on a test bed of several hosts or in guests."""
+"""Where the jobs of a suite run: each in a network namespace of its own, or all of them on a test bed of several hosts or in guests, or on
+another host MPI than the machine's own."""
 
 import contextlib
+import functools
 import pathlib
 import sys
 
 from jobs import run_job as run_job_here
 from modes import GUEST_MODES
+from roots import RELEASES, NoRoot, Root
 
 testbed = pathlib.Path(__file__).resolve().parents[2] / "testbed"
 sys.path += [str(testbed), str(testbed / "softroce")]
@@ -20,6 +23,7 @@ def add_options(parser):
     place.add_argument("--testbed", type=int, metavar="HOSTS", help="run the jobs over so many hosts, in blocks of ranks")
     place.add_argument("--softroce", type=int, choices=(1, 2), metavar="GUESTS",
                        help="run the jobs in one guest with a verbs device, or over two in blocks of ranks")
+    place.add_argument("--root", choices=RELEASES, help="run the jobs on the Open MPI of this Debian suite")
     parser.add_argument("--rate", help='of the links between hosts, such as "1gbit" (default: as fast as the machine)')
 
 
@@ -39,8 +43,11 @@ def job_runner(options, tally):
     if modes := [mode for mode in options.mode or () if mode in GUEST_MODES and not options.softroce]:
         tally.skips("everything", f"{' '.join(modes)} needs a verbs device: --softroce 1")
         tally.finish()
-    if options.testbed is None and options.softroce is None:
+    if options.testbed is None and options.softroce is None and options.root is None:
         yield run_job_here
+        return
+    if options.root:
+        yield _runner_on_root(options, tally)
         return
     try:
         place = SoftRoce(options.builddir, options.softroce, limit=GUEST_SECONDS) if options.softroce else Bed(options.testbed, options.rate)
@@ -55,3 +62,11 @@ def job_runner(options, tally):
         tally.finish()
     with place:
         yield place.run
+
+
+def _runner_on_root(options, tally):
+    try:
+        return functools.partial(run_job_here, launch=Root(options.root, options.builddir).launch)
+    except NoRoot as why:
+        tally.skips("everything", f"no host of {options.root}: {why}")
+        tally.finish()

@@ -8,9 +8,9 @@ int MPI_Send(const void* buffer, int count, void* type, int target, int tag, voi
 }
 #endif
 
-#ifdef ANOTHER_VERSION /* libmpi.so.40 of an Open MPI that Sluice is not made for */
+#ifdef ANOTHER_VERSION /* libmpi.so.40 of an Open MPI that Sluice was not tested with */
 int PMPI_Get_library_version(char* text, int* length) {
-  strcpy(text, "Open MPI v5.0.1, package: none");
+  strcpy(text, "Open MPI v3.1.6, package: none");
   *length = (int)strlen(text);
   return 0;
 }
