@@ -130,7 +130,7 @@ bool Engine::State::run_help(Lock& lock) {
   receive->copying = false;
   --busy_copies;
   if (arrived < bytes) {
-    fall_back(*receive, Fallback::read_refused);
+    fall_back(*receive, why_short(*receive));
     shared.unreadable = true;
     shared.add_hole(begin + arrived, begin + bytes);
   }

@@ -137,6 +137,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// [lock not held] `lines`: of the target.
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
+  [[nodiscard]] Fallback why_short(const Request& receive) const;  // a read that brought less than was asked for
   [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
   [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied,

@@ -345,6 +345,13 @@ std::size_t Engine::State::fetch(const Request& receive, std::size_t offset, std
   return transport->read_block(receive.peer, source, target, lines, receive.source_lines) ? target.size() : 0;
 }
 
+/// Cross-memory attach cannot wait at a page that is under guard. Such a page holds a part of another message as well: of a row
+/// that is received beside one that is sent. That says nothing about the peer, of which other messages are read.
+Fallback Engine::State::why_short(const Request& receive) const {
+  const bool by_address = (receive.rts_flags & flag_block) == 0;
+  return by_address && transport->can_read(receive.peer) ? Fallback::page_closed : Fallback::read_refused;
+}
+
 std::uint8_t Engine::State::fin_flags(const Request& receive) {
   return receive.source_lines == SourceLines::handed_back ? flag_handed_back : 0;
 }
@@ -400,7 +407,7 @@ void Engine::State::read_chunk(Lock& lock, Request* receive) {
   receive->copying = false;
   --busy_copies;
   if (arrived < wanted) {
-    fall_back(*receive, Fallback::read_refused);
+    fall_back(*receive, why_short(*receive));
     receive->way = Request::Way::stream;
     begin_transfer(receive);
     return;

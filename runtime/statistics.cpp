@@ -38,6 +38,8 @@ const char* describe(Fallback reason) {
       return "memory could not be registered";
     case Fallback::announced:
       return "announced, sender not yet asked to wait or not answered";
+    case Fallback::page_closed:
+      return "read by the receiver stopped at a page under guard";
     case Fallback::count:
       break;
   }

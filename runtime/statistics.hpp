@@ -27,6 +27,7 @@ enum class Fallback : std::uint8_t {
   send_answered,         // a send whose receiver has come: it is being copied by this process
   registration_refused,  // memory that could not be registered with an adapter
   announced,             // the sender may write to it at any moment: it is asked first
+  page_closed,           // cross-memory attach stopped at a page that either side has under guard: the rest is streamed
   count
 };
 

@@ -61,6 +61,41 @@ INSTANTIATE_TEST_SUITE_P(Ways, Delivery,
                          testing::Combine(testing::Values(0, 1, 8, 16374, 16384, 16385, 100'000, 1'000'003),
                                           testing::Values(by_read, by_stream, read_fails_in_the_middle, slow_and_narrow)));
 
+/// Counted by the receiver of one message, of which a read falls short.
+EngineStatistics statistics_of_short_read(const LoopbackKnobs& knobs) {
+  auto sent = pattern(500'000, 1);
+  std::vector<std::byte> got(sent.size());
+  EngineStatistics counted;
+
+  run_pair(
+      knobs, [&](Process& p) { p.send(one, tag, sent); },
+      [&](Process& p) {
+        p.receive(zero, tag, got);
+        counted = p.engine.statistics();
+      });
+
+  EXPECT_EQ(got, sent);
+  return counted;
+}
+
+std::uint64_t number_of(Fallback reason, const EngineStatistics& counted) {
+  return counted.fallbacks[static_cast<std::size_t>(reason)];
+}
+
+TEST(Engine, a_read_that_stops_at_a_page_under_guard_is_not_called_refused) {
+  const EngineStatistics counted = statistics_of_short_read({.read_budget = 300'000, .stops_at_page = true});
+
+  EXPECT_EQ(number_of(Fallback::page_closed, counted), 1u);
+  EXPECT_EQ(number_of(Fallback::read_refused, counted), 0u);
+}
+
+TEST(Engine, a_read_that_the_kernel_refuses_is_called_refused) {
+  const EngineStatistics counted = statistics_of_short_read(read_fails_in_the_middle);
+
+  EXPECT_EQ(number_of(Fallback::read_refused, counted), 1u);
+  EXPECT_EQ(number_of(Fallback::page_closed, counted), 0u);
+}
+
 TEST(Engine, a_request_that_is_named_twice_is_taken_once) {
   run_pair(
       by_read,

@@ -190,7 +190,7 @@ class LoopbackTransport final : public Transport {
     const std::size_t bytes = std::min(target.size(), left);
     if (bytes < target.size()) {
       mine_.read -= target.size() - bytes;
-      mine_.read_refused = true;
+      mine_.read_refused = !shared_.knobs.stops_at_page;
     }
     std::memcpy(target.data(), reinterpret_cast<const void*>(peer_address), bytes);
     return bytes;

@@ -35,6 +35,8 @@ struct LoopbackKnobs {
   /// Bytes that each transport's writes (reads) move before the next one fails: a write all or nothing, a read in its middle.
   std::size_t write_budget = unlimited;
   std::size_t read_budget = unlimited;
+  /// What a read stops at is a page under guard: the next one is tried again.
+  bool stops_at_page = false;
   std::uint32_t progress_slots = 64;
   /// Whose memory file it is that blocks are read from; without, they are read at the application's addresses.
   const AliasArena* blocks = nullptr;
