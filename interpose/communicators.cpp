@@ -86,13 +86,16 @@ void adopt(MPI_Comm comm) {
   if (const auto id = agree_on_id(comm, members->size())) enter(comm, *id, std::move(*members));
 }
 
-/// MPI_Comm_free and MPI_Comm_disconnect: the handle is dead once the host is called, and may be given out again.
-int release_handle(int (*release)(MPI_Comm*), MPI_Comm* comm) {
-  const HostCall host_call;
-  Communicator* communicator = comm ? adopted(*comm) : nullptr;
-  const bool predefined_comm = comm && (*comm == predefined().comm_world || *comm == predefined().comm_self);
-  if (communicator && !predefined_comm) forget_communicator(*comm);
-  return release(comm);
+/// MPI_Comm_free and MPI_Comm_disconnect. The host calls the program's delete callbacks, in which the communicator is as good as
+/// before. When they refuse, it stays so.
+int release_handle(int (*host_call)(MPI_Comm*), MPI_Comm* comm) {
+  const HostCall here;
+  const MPI_Comm handle = comm ? *comm : predefined().comm_null;
+  const bool predefined_comm = handle == predefined().comm_world || handle == predefined().comm_self;
+  Communicator* communicator = predefined_comm ? nullptr : adopted(handle);
+  const int code = host_call(comm);
+  if (communicator && code == MPI_SUCCESS) forget_communicator(*communicator);
+  return code;
 }
 
 constexpr const char* rendezvous_hint = "sluice_rndv";
@@ -123,16 +126,18 @@ void adopt_predefined() {
 }
 
 int adopt_new(int code, const MPI_Comm* comm) {
-  if (engaged() && code == MPI_SUCCESS && *comm != predefined().comm_null) adopt(*comm);
+  if (engaged() && code == MPI_SUCCESS && *comm != predefined().comm_null) {
+    communicators.erase(*comm, adopted(*comm));  // of that address before, which another thread has freed and not forgotten yet
+    adopt(*comm);
+  }
   return code;
 }
 
-void forget_communicator(MPI_Comm comm) {
-  Communicator* communicator = communicators.find(comm);
-  if (!communicator) return;
-  communicators.erase(comm);
-  communicator->freed.store(true, std::memory_order_relaxed);
-  engine().retire(communicator->context);
+/// The host may have given the handle out again, to another thread.
+void forget_communicator(Communicator& communicator) {
+  communicators.erase(communicator.handle, &communicator);
+  communicator.freed.store(true, std::memory_order_relaxed);
+  engine().retire(communicator.context);
 }
 
 void forget_all_communicators() {

@@ -42,8 +42,8 @@ inline Communicator* adopted(MPI_Comm comm) {
 void adopt_predefined();
 /// Collective over `*comm`, which the host has just made with the answer `code`; returns `code`.
 int adopt_new(int code, const MPI_Comm* comm);
-/// The application gives up the handle.
-void forget_communicator(MPI_Comm comm);
+/// The application has given it up.
+void forget_communicator(Communicator& communicator);
 /// No communicator is adopted any more.
 void forget_all_communicators();
 

@@ -18,8 +18,8 @@
 namespace sluice {
 
 /// A call of the host's, while it lasts. It communicates or touches buffers: whatever is under guard comes first (page-guard
-/// rules 1 and 9). It may block, and then peers must get their answers from the helper thread. And peers may reach into this
-/// process's memory, so no page is replaced meanwhile.
+/// rules 1 and 9). It may block, and then peers must get their answers from the helper thread, also after the program has made
+/// carried calls in a callback of the host's. And peers may reach into this process's memory, so no page is replaced meanwhile.
 class HostCall {
  public:
   HostCall() {
@@ -33,6 +33,9 @@ class HostCall {
   ~HostCall() { host_activity().left(); }
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
+
+ private:
+  const Engine::InHostCall here_;
 };
 
 }  // namespace sluice

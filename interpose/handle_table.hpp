@@ -39,14 +39,11 @@ class HandleTable {
   }
 
   void erase(const void* key) {
-    const std::scoped_lock guard(writing_);
-    Slots* slots = slots_.load(std::memory_order_relaxed);
-    if (!slots) return;
-    for (std::size_t i = slots->start(key); slots->entries[i].key.load(std::memory_order_relaxed); i = slots->next(i)) {
-      if (slots->entries[i].key.load(std::memory_order_relaxed) != key) continue;
-      slots->entries[i].key.store(tombstone(), std::memory_order_release);
-      return;
-    }
+    erase_if(key, [](const Value*) { return true; });
+  }
+  /// Unless another value has taken its place.
+  void erase(const void* key, const Value* value) {
+    erase_if(key, [value](const Value* found) { return found == value; });
   }
 
   void clear() {
@@ -60,6 +57,19 @@ class HandleTable {
   }
 
  private:
+  template <typename Condition>
+  void erase_if(const void* key, Condition condition) {
+    const std::scoped_lock guard(writing_);
+    Slots* slots = slots_.load(std::memory_order_relaxed);
+    if (!slots) return;
+    for (std::size_t i = slots->start(key); slots->entries[i].key.load(std::memory_order_relaxed); i = slots->next(i)) {
+      if (slots->entries[i].key.load(std::memory_order_relaxed) != key) continue;
+      if (condition(slots->entries[i].value.load(std::memory_order_relaxed)))
+        slots->entries[i].key.store(tombstone(), std::memory_order_release);
+      return;
+    }
+  }
+
   struct Entry {
     std::atomic<const void*> key{nullptr};
     std::atomic<Value*> value{nullptr};

@@ -28,6 +28,7 @@ void persistent_completed(MPI_Request request) {
 }  // namespace
 
 int host_wait(MPI_Request* request, MPI_Status* status) {
+  const HostCall here;
   if (!request) return host().Wait(request, status);
   const int code = tracked(1, request, [&] { return host().Wait(request, status); });
   persistent_completed(*request);
@@ -42,6 +43,7 @@ int host_test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int host_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  const HostCall here;
   const int code = tracked(count, requests, [&] { return host().Waitall(count, requests, statuses); });
   for (int i = 0; i < count; ++i) persistent_completed(requests[i]);
   return code;
@@ -54,6 +56,7 @@ int host_test_all(int count, MPI_Request requests[], int* flag, MPI_Status statu
 }
 
 int host_wait_any(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  const HostCall here;
   const int code = tracked(count, requests, [&] { return host().Waitany(count, requests, index, status); });
   if (*index != MPI_UNDEFINED) persistent_completed(requests[*index]);
   return code;
@@ -66,6 +69,7 @@ int host_test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_
 }
 
 int host_wait_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  const HostCall here;
   const int code = tracked(count, requests, [&] { return host().Waitsome(count, requests, completed, indices, statuses); });
   for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) persistent_completed(requests[indices[i]]);
   return code;

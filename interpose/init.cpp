@@ -55,8 +55,9 @@ int Init_thread(CallSite, int* argc, char*** argv, int required, int* provided) 
   return start([&] { return host().Init_thread(argc, argv, required, provided); });
 }
 
+/// The host calls back when the session is to end.
 int Finalize(CallSite) {
-  Session::close();
+  const HostCall here;
   return host().Finalize();
 }
 

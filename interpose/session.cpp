@@ -10,6 +10,7 @@
 #include "interpose/communicators.hpp"
 #include "interpose/datatypes.hpp"
 #include "interpose/entry.hpp"
+#include "interpose/finalize_callback.hpp"
 #include "interpose/fork.hpp"
 #include "interpose/handles.hpp"
 #include "interpose/job_check.hpp"
@@ -136,7 +137,12 @@ bool Session::start(std::string& why_not) {
     arena_ = std::make_unique<AliasArena>(map_budget(), config_.keeps_pages() ? config_.why_pages_are_kept() : "");
     transports_.make(*arena_);
   });
-  if (why_not.empty()) why_not = together(world_comm_, [this] { make_engine(); });
+  if (why_not.empty()) {
+    why_not = together(world_comm_, [this] {
+      make_engine();
+      close_session_after_callbacks();
+    });
+  }
   if (!why_not.empty()) {
     trace::close();
     return false;

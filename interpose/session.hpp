@@ -37,7 +37,7 @@ class Session {
   static bool prepare();
   /// Collective over all ranks, directly after the host's MPI_Init. Makes the session, or says why there is none.
   static void open();
-  /// Collective over all ranks, directly before the host's MPI_Finalize. Nothing happens when not engaged.
+  /// Collective over all ranks, inside the host's MPI_Finalize (finalize_callback.hpp). Nothing happens when not engaged.
   static void close();
   /// This process ends the job: peers need not report it as vanished.
   static void announce_abort();

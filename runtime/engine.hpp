@@ -71,6 +71,8 @@ namespace detail {
 extern std::atomic<bool> host_call_prepared;
 /// Pages are being replaced. Set and cleared under the engine lock; seq_cst, as Engine::wait_until_memory_rests says.
 extern std::atomic<bool> memory_moves;
+/// The innermost `Engine::InHostCall` of the calling thread.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local const void* in_host_call;
 }  // namespace detail
 
 class Engine {
@@ -192,6 +194,18 @@ class Engine {
     if (detail::memory_moves.load(std::memory_order_seq_cst)) [[unlikely]]
       wait_for_moves();
   }
+  /// The calling thread is in a call of the host's, which may call back into the program; what is prepared for it holds until
+  /// the call returns.
+  class InHostCall {
+   public:
+    InHostCall() : outer_(detail::in_host_call) { detail::in_host_call = this; }
+    ~InHostCall() { detail::in_host_call = outer_; }
+    InHostCall(const InHostCall&) = delete;
+    InHostCall& operator=(const InHostCall&) = delete;
+
+   private:
+    const void* outer_;
+  };
 
   // --- fork ---------------------------------------------------------------------------------------------------------
   /// Completes what is under guard and keeps everything still, until the parent calls `after_fork` and the child `abandon`.

@@ -295,6 +295,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool leaves_copies() const;
   [[nodiscard]] Attention needed_attention() const;
   void set_host_call(bool now);
+  [[nodiscard]] static bool is_callback();
   void set_attention(Attention level);
   void sleep(Lock& lock, std::chrono::microseconds limit);
   void sleep_unlocked(Lock& lock, std::chrono::microseconds limit);

@@ -10,6 +10,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "runtime/clock.hpp"
 #include "runtime/engine_waiting.hpp"
@@ -67,6 +68,7 @@ bool is_worth_waking(const Request& copy) { return (copy.is_send() ? copy.limit 
 namespace detail {
 std::atomic<bool> host_call_prepared{false};
 std::atomic<bool> memory_moves{false};
+constinit thread_local const void* in_host_call = nullptr;
 }  // namespace detail
 
 bool Engine::State::take_messages() {
@@ -128,6 +130,9 @@ void Engine::State::set_host_call(bool now) {
   detail::host_call_prepared.store(now, std::memory_order_relaxed);
 }
 
+/// The host has called back, and goes on when the program returns. One that was left by a jump is above on the stack.
+bool Engine::State::is_callback() { return std::less<>()(__builtin_frame_address(0), detail::in_host_call); }
+
 void Engine::State::enter() {
   ++inside;
   if (host_call && !concurrent_calls) set_host_call(false);
@@ -137,6 +142,7 @@ void Engine::State::enter() {
 void Engine::State::leave(Lock& lock) {
   --inside;
   if (inside == 0) {
+    if (is_callback()) set_host_call(true);
     arm(lock);
     if (transport) transport->leave_alerts();
   } else if (inside == sleepers) {

@@ -67,14 +67,101 @@ static void messages_inside(void) {
   MPI_Comm_set_attr(MPI_COMM_SELF, key, &called);
 }
 
-static const Case cases[] = {CASE(pending_sends, 2), CASE(buffered_sends, 2), CASE(never_read, 2),
-                             CASE(inactive_requests_and_open_communicators, 1), CASE(messages_inside, 1)};
+// A service receive that was posted at the start is completed in the callback, as are messages that were sent before
+// MPI_Finalize, small and large, on a communicator of the program's.
+enum { early = 4 };
+static MPI_Request service, cancelled, sent;
+static MPI_Comm private_comm;
+static int stop_word, never;
+static int takes_what_was_sent(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)key, (void)extra;
+  const int left = (rank + size - 1) % size, stop = 77;
+  int word, found = 0, ended = 1;
+  MPI_Status status;
+  MPI_Finalized(&ended);
+  MPI_Send(&stop, 1, MPI_INT, 0, 5, comm);
+  MPI_Wait(&service, IGNORE);
+  MPI_Cancel(&cancelled);
+  MPI_Wait(&cancelled, &status);
+  MPI_Test_cancelled(&status, &found);
+  if (ended || stop_word != stop || !found)
+    fprintf(stderr, "FAIL service %d, cancelled %d, over %d\n", stop_word, found, ended), exit(1);
+  for (int i = 0; i < early; i++) {
+    MPI_Probe(left, i, private_comm, IGNORE);
+    MPI_Recv(&word, 1, MPI_INT, left, i, private_comm, IGNORE);
+    if (word != 10 * left + i) fprintf(stderr, "FAIL small message %d is %d\n", i, word), exit(1);
+  }
+  char* in = allocate(large);
+  MPI_Recv(in, large, MPI_BYTE, left, early, private_comm, IGNORE);
+  if (first_difference(in, 0, large, 20 + (unsigned)left) != large) fprintf(stderr, "FAIL large message\n"), exit(1);
+  free(in);
+  MPI_Wait(&sent, IGNORE);
+  MPI_Barrier(private_comm);
+  MPI_Comm_free(&private_comm);
+  *(int*)value += 1;
+  return MPI_SUCCESS;
+}
+static void messages_from_before(void) {
+  int key;
+  MPI_Comm_dup(WORLD, &private_comm);
+  MPI_Irecv(&stop_word, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &service);
+  MPI_Irecv(&never, 1, MPI_INT, MPI_ANY_SOURCE, 6, WORLD, &cancelled);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, takes_what_was_sent, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, &called);
+  fill(buffer, large, 20 + (unsigned)rank);
+  for (int i = 0; i < early; i++) {
+    const int word = 10 * rank + i;
+    MPI_Send(&word, 1, MPI_INT, (rank + 1) % size, i, private_comm);
+  }
+  MPI_Isend(buffer, large, MPI_BYTE, (rank + 1) % size, early, private_comm, &sent);
+}
+
+// The callback of the highest rank begins late, when those of the others are over and have sent to it; the first callback is that
+// of the attribute that was set last.
+static int last_key;
+static int receives_from_who_is_done(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)extra;
+  if ((key == last_key) != (called == 0)) fprintf(stderr, "FAIL order of the callbacks\n"), exit(1);
+  *(int*)value += 1;
+  if (called != 2) return MPI_SUCCESS;
+  if (rank != size - 1) {
+    fill(buffer, large, (unsigned)rank);
+    MPI_Send(buffer, 1000, MPI_BYTE, size - 1, 1, WORLD);
+    MPI_Isend(buffer, large, MPI_BYTE, size - 1, 2, WORLD, &sent);
+    MPI_Request_free(&sent);
+    return MPI_SUCCESS;
+  }
+  be_late();
+  for (int i = 0; i < size - 1; i++) {
+    MPI_Recv(buffer, large, MPI_BYTE, i, 2, WORLD, IGNORE);
+    const size_t good = first_difference(buffer, 0, large, (unsigned)i);
+    MPI_Recv(buffer, 1000, MPI_BYTE, i, 1, WORLD, IGNORE);
+    if (good != large || first_difference(buffer, 0, 1000, (unsigned)i) != 1000) fprintf(stderr, "FAIL from %d\n", i), exit(1);
+  }
+  return MPI_SUCCESS;
+}
+static void one_rank_is_late(void) {
+  for (int i = 0; i < 2; i++) {
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, receives_from_who_is_done, &last_key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, last_key, &called);
+  }
+}
+
+static const Case cases[] = {CASE(pending_sends, 2),   CASE(buffered_sends, 2),
+                             CASE(never_read, 2),      CASE(inactive_requests_and_open_communicators, 1),
+                             CASE(messages_inside, 1), CASE(messages_from_before, 1),
+                             CASE(one_rank_is_late, 1)};
+
+static int wanted_calls(const char* name) {
+  if (strcmp(name, "one_rank_is_late") == 0) return 2;
+  return strcmp(name, "messages_inside") == 0 || strcmp(name, "messages_from_before") == 0;
+}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   buffer = allocate(large);
   run_cases(cases, sizeof cases / sizeof cases[0], argc, argv);
-  const int failed = verdict(), talks = argc > 1 && strcmp(argv[1], "messages_inside") == 0;
+  const int failed = verdict(), talks = argc > 1 ? wanted_calls(argv[1]) : 0;
   MPI_Finalize();
   if (called != talks) fprintf(stderr, "FAIL the callback was called %d times\n", called);
   return failed || called != talks;

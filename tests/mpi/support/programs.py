@@ -66,7 +66,8 @@ def only_with(*counts):
 
 
 # Each ends in an MPI_Finalize of its own.
-FINALIZE_CASES = ("pending_sends", "buffered_sends", "never_read", "inactive_requests_and_open_communicators", "messages_inside")
+FINALIZE_CASES = ("pending_sends", "buffered_sends", "never_read", "inactive_requests_and_open_communicators", "messages_inside",
+                  "messages_from_before", "one_rank_is_late")
 
 SLUICE_ONLY = {mode: (2,) for mode in USUAL_RANKS if mode != "disabled"}
 
@@ -88,6 +89,7 @@ PROGRAMS = [
     Program("sendrecv", ranks={**with_eight(), "sends": (2, 3)}),
     Program("interfaces", ranks=only_with(2)),
     Program("communicators"),
+    Program("callbacks"),
     Program("intercomm"),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),

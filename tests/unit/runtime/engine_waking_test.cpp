@@ -47,6 +47,20 @@ TEST(Waking, a_synchronous_message_is_matched_while_its_receiver_is_in_a_host_ca
   EXPECT_EQ(got, data);
 }
 
+TEST(Waking, a_process_whose_host_calls_back_is_in_a_host_call_again_afterwards) {
+  PeerInHostCall job;
+  std::vector<std::byte> data = pattern(100, 1);
+  std::vector<std::byte> got(data.size());
+  Request* receive = job.q.engine.start_receive(*job.q.world, zero, tag, contiguous(got), here);
+  const Engine::InHostCall host_call;
+  job.q.engine.prepare_for_host_call();
+  Outcome none;
+  EXPECT_FALSE(job.q.engine.probe(*job.q.world, zero, Tag{7}, none));  // the callback
+  job.p.send(one, tag, data, SendMode::synchronous);
+  job.q.engine.take(receive);
+  EXPECT_EQ(got, data);
+}
+
 TEST(Waking, who_finds_no_room_at_a_process_in_a_host_call_gets_some) {
   PeerInHostCall job({.room = 2});
   std::vector<std::byte> data = pattern(100, 1);
