@@ -31,25 +31,20 @@ def tally_in(output):
 class Report:
     """Runs steps in order until the time is over; a step that breaks counts as one failure and the next one follows."""
 
-    def __init__(self, aim_seconds, most_seconds):
-        """After the first of these, only steps that are needed are begun."""
+    def __init__(self, most_seconds):
         self.total = Tally()
-        self._aim = aim_seconds
         self._most = most_seconds
         self._started = time.monotonic()
 
-    def _limit(self, needed):
-        return self._most if needed else self._aim
+    def remaining(self):
+        return self._most - (time.monotonic() - self._started)
 
-    def remaining(self, needed=True):
-        return self._limit(needed) - (time.monotonic() - self._started)
-
-    def step(self, name, function, needed=True):
+    def step(self, name, function):
         print(f"--- {name}", flush=True)
         started = time.monotonic()
-        if self.remaining(needed) <= 0:
-            print(f"{'FAIL' if needed else 'skip'} {name}: not run, the {self._limit(needed) / 60:.1f} minutes for it are over")
-            tally = Tally(failed=1) if needed else Tally(skipped=1)
+        if self.remaining() <= 0:
+            print(f"FAIL {name}: not run, the {self._most / 60:.0f} minutes for all steps are over")
+            tally = Tally(failed=1)
         else:
             tally = self._guarded(name, function)
         self.total.add(tally)

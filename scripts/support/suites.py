@@ -9,60 +9,76 @@ from report import Tally, tally_in
 
 LIBRARY = BUILD / "interpose" / "libsluice.so"
 
+QUICK, ORDINARY, ALL = "quick", "ordinary", "all"
+
+# Script of each step and, where a level of scripts/test wants other runs than the ordinary ones, its arguments there.
+SUITES = {
+    "mpi-faults": ("faults/run", {ALL: ["--inject-all"]}),
+    "hosts-faults": ("faults/hosts", {}),
+    "mpi": ("run", {QUICK: ["--ranks", "2", "--mode", "release"], ALL: ["--every-mode"]}),
+    "mpi-hostile": ("hostile/run", {ALL: ["--all"]}),
+    "mpi-real": ("real/run", {}),
+    "mpi-mpich": ("mpich/run", {ALL: ["--all"]}),
+    "mpi-mpi4py": ("mpi4py/run", {ALL: ["--all"]}),
+    "mpi-apps": ("apps/run", {ALL: ["--all"]}),
+    "mpi-hosts": ("hosts/run", {}),
+    "mpi-trace": ("trace/run", {ALL: ["--long"]}),
+    "mpi-random": ("random/run", {ALL: ["--every-mode"]}),
+}
 
 # Ranks on hosts of their own, and two to a host, so that both transports carry messages; jobs of three hosts. Left out: what takes
-# gigabytes, and spawning, where the host's children do not find their parents. Half of the conformance programs each day. Before
-# each: its share of the time.
+# gigabytes, and spawning, where the host's children do not find their parents. Before each: how many of its runs are a sample.
 OVER_HOSTS = [
-    (4, "run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn",
-     "--of-the-day", "40"),
-    (2, "run", "--testbed", "3", "--ranks", "3", "--mode", "release", "--of-the-day", "16"),
-    (3, "random/run", "--testbed", "2", "--mode", "release", "--count", "30"),
-    (2, "random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "15"),
+    (40, "run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn"),
+    (16, "run", "--testbed", "3", "--ranks", "3", "--mode", "release"),
+    (None, "random/run", "--testbed", "2", "--mode", "release", "--count", "30"),
+    (None, "random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "15"),
 ]
 
-
-# Instructions are emulated there: a few of many runs, others every day.
+# Instructions are emulated there: a few of many runs.
 IN_GUESTS = [
-    ("../testbed/softroce/check",),
-    ("run", "--softroce", "1", "--ranks", "2", "--skip", "large", "--of-the-day", "1", "--timeout", "100"),
-    ("run", "--softroce", "2", "--ranks", "2", "--ranks", "4", "--mode", "verbs", "--mode", "verbs-shmem", "--skip", "large", "--skip", "spawn",
-     "--of-the-day", "1", "--timeout", "100"),
-    ("rdma/run", "--of-the-day", "1"),
+    (None, "../testbed/softroce/check"),
+    (1, "run", "--softroce", "1", "--ranks", "2", "--skip", "large", "--timeout", "100"),
+    (1, "run", "--softroce", "2", "--ranks", "2", "--ranks", "4", "--mode", "verbs", "--mode", "verbs-shmem", "--skip", "large", "--skip", "spawn",
+     "--timeout", "100"),
+    (1, "rdma/run"),
 ]
 
 
-def over_hosts(seconds, window):
+def step(name):
+    """A function that runs the suite of this step, of the seconds it may take and the level."""
+    script, arguments = SUITES[name]
+    return lambda seconds, level: suite(script, seconds, arguments.get(level, ()))
+
+
+def over_hosts(seconds, level):
     """Conformance suite and random programs over the test bed."""
-    started = time.monotonic()
-    tally = Tally()
-    shares = sum(share for share, *_ in OVER_HOSTS)
-    for share, script, *arguments in OVER_HOSTS:
-        gone = time.monotonic() - started
-        tally.add(suite(script, seconds - gone, arguments, max(0, window - gone) * share / shares))
-        shares -= share
-    return tally
+    return sampled(OVER_HOSTS, seconds, level)
 
 
-def in_guests(seconds):
+def in_guests(seconds, level):
     """What needs a verbs device."""
+    return sampled(IN_GUESTS, seconds, level)
+
+
+def sampled(runs, seconds, level):
     end = time.monotonic() + seconds
     tally = Tally()
-    for script, *arguments in IN_GUESTS:
-        tally.add(suite(script, end - time.monotonic(), arguments))
+    for count, script, *arguments in runs:
+        part = ["--sample", str(count)] if count and level != ALL else []
+        tally.add(suite(script, end - time.monotonic(), [*arguments, *part]))
     return tally
 
 
-def suite(script, seconds, arguments=(), window=None):
-    """Shows what failed or was skipped, with the lines that explain it; everything is kept in a log. `window`: in which it begins runs."""
+def suite(script, seconds, arguments=()):
+    """Shows what failed or was skipped, with the lines that explain it; everything is kept in a log."""
     name = os.path.normpath(f"tests/mpi/{script}")
     path = ROOT / name
     if not path.exists():
         print(f"FAIL {name}: it does not exist")
         return Tally(failed=1)
     shown = _Filter()
-    begin = [] if window is None else ["--begin-within", f"{window:.0f}"]
-    outcome = run([path, "--library", LIBRARY, "--builddir", BUILD, *arguments, *begin], seconds, on_line=shown)
+    outcome = run([path, "--library", LIBRARY, "--builddir", BUILD, *arguments], seconds, on_line=shown)
     log = BUILD / "logs" / f"{'-'.join([script, *arguments]).replace('/', '-').replace('---', '-').removeprefix('..-')}.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text(outcome.output)

@@ -1,11 +1,14 @@
 """Builds and checks everything, in steps; every step runs, whatever became of the ones before.
 
-    scripts/test            all steps
-    scripts/test lint unit  these steps only (and the build, if there is none)
+    scripts/test                  every step, the same runs every day: within 50 minutes on two cores
+    scripts/test --quick          build, unit tests and the conformance suite with two ranks: within 10
+    scripts/test --all            every step with everything that it has: hours
+    scripts/test formatting unit  these steps only (and the build)
 
 The last line is the sum over all steps, `N passed, N failed, N skipped`; the exit status is 1 when anything failed.
 """
 
+import argparse
 import dataclasses
 import signal
 import sys
@@ -20,20 +23,21 @@ import suites
 import unit
 from processes import abandon_companions, become_reaper, kill_descendants
 from report import Report, Tally
+from suites import ALL, ORDINARY, QUICK
 
-AIM_SECONDS = 29.5 * 60  # suites of many runs thin out to keep it, but to LEAST_SHARE at least
-WHOLE_RUN_SECONDS = 80 * 60  # better late than not tested: virtual machines take twice as long for the same on some days
-LEAST_SHARE = 0.4  # of what is usual
+# The whole run: a machine may be slow, but whoever waits for a run has a limit of his own.
+WHOLE_RUN_SECONDS = {QUICK: 20 * 60, ORDINARY: 85 * 60, ALL: 24 * 3600}
+LONGEST_OF_ALL = 6 * 3600  # a step with all that it has
 SANITIZED_TARGET = "unit-tests"
 
 
-def build_normal(seconds):
+def build_normal(seconds, _level):
     builds.build(builds.BUILD, seconds)
     return Tally(passed=1)
 
 
 def sanitized(directory):
-    def step(seconds):
+    def step(seconds, _level):
         tally = Tally(passed=1)
         try:
             sanitized_builds.wait(seconds)
@@ -50,90 +54,97 @@ fuzzing = fuzz.Fuzzing()
 sanitized_builds = builds.Beside()
 
 
-def faults(seconds):
+def faults(seconds, level):
     """Waits for jobs to end, most of the time."""
-    wanted = [step.name for step in wanted_steps(sys.argv[1:])]
+    wanted = [step.name for step in wanted_steps(parse_options())]
     if "fuzz" in wanted:
         fuzzing.start(seconds)
     directories = [directory for step, directory in (("unit-asan", builds.ASAN), ("unit-tsan", builds.TSAN)) if step in wanted]
     if directories:
         sanitized_builds.start(directories, SANITIZED_TARGET, seconds)
-    return suites.suite("faults/run", seconds)
+    return suites.step("mpi-faults")(seconds, level)
 
 
-def thinned(script):
-    """Begins fewer runs, others every day, where there is less time for them than usual."""
-    return lambda seconds, window: suites.suite(script, seconds, window=window)
+def of_any_level(function):
+    return lambda seconds, _level: function(seconds)
 
 
 @dataclasses.dataclass(frozen=True)
 class Step:
     name: str
-    usual: float  # seconds that it takes on a usual machine
     longest: float  # seconds after which it is stopped: it hangs, as no machine is that slow
-    function: Callable  # of the seconds that it may take, and of those in which it begins runs where it `thins_out`
-    thins_out: bool = False
-    needed: bool = True  # otherwise left out when the time is over
+    function: Callable  # of the seconds that it may take, and the level
+    quick: bool = False  # part of a quick run
+    ordinary: bool = True
+
+
+def suite_step(name, longest, **how):
+    return Step(name, longest, suites.step(name), **how)
 
 
 STEPS = [
-    Step("build", 430, 1200, build_normal),
-    Step("formatting", 4, 120, lint.formatting),
-    Step("documentation", 2, 60, documentation.documentation),
-    Step("unit", 75, 600, lambda seconds: unit.unit_tests(builds.BUILD, seconds)),
-    Step("installation", 3, 240, installation.installation),
-    Step("mpi-faults", 200, 800, faults),
-    Step("fuzz", 10, 300, fuzzing.results),
-    Step("hosts-faults", 45, 300, lambda seconds: suites.suite("faults/hosts", seconds)),
-    Step("unit-asan", 200, 800, sanitized(builds.ASAN)),
-    Step("unit-tsan", 100, 800, sanitized(builds.TSAN)),
-    Step("mpi", 250, 1200, thinned("run"), thins_out=True),
-    Step("mpi-hostile", 100, 1200, thinned("hostile/run"), thins_out=True),
-    Step("mpi-real", 90, 800, thinned("real/run"), thins_out=True),
-    Step("mpi-apps", 15, 120, lambda seconds: suites.suite("apps/run", seconds)),
-    Step("mpi-hosts", 60, 400, lambda seconds: suites.suite("hosts/run", seconds)),
-    Step("mpi-trace", 30, 120, lambda seconds: suites.suite("trace/run", seconds)),
-    Step("mpi-random", 120, 1200, thinned("random/run"), thins_out=True),
-    Step("testbed", 160, 600, suites.over_hosts, thins_out=True),
-    Step("softroce", 100, 480, suites.in_guests),
-    Step("clang-tidy", 0, 360, lint.clang_tidy, needed=False),
+    Step("build", 1800, build_normal, quick=True),
+    Step("formatting", 120, of_any_level(lint.formatting), quick=True),
+    Step("documentation", 60, of_any_level(documentation.documentation), quick=True),
+    Step("unit", 600, of_any_level(lambda seconds: unit.unit_tests(builds.BUILD, seconds)), quick=True),
+    Step("installation", 240, of_any_level(installation.installation)),
+    Step("mpi-faults", 1200, faults),
+    Step("fuzz", 300, of_any_level(fuzzing.results)),
+    suite_step("hosts-faults", 300),
+    Step("unit-asan", 1200, sanitized(builds.ASAN)),
+    Step("unit-tsan", 1200, sanitized(builds.TSAN)),
+    suite_step("mpi", 1200, quick=True),
+    suite_step("mpi-hostile", 1200),
+    suite_step("mpi-real", 800),
+    suite_step("mpi-mpich", 1500),
+    suite_step("mpi-mpi4py", 800),
+    suite_step("mpi-apps", 120),
+    suite_step("mpi-hosts", 400),
+    suite_step("mpi-trace", 120),
+    suite_step("mpi-random", 1200),
+    Step("testbed", 900, suites.over_hosts),
+    Step("softroce", 600, suites.in_guests),
+    Step("clang-tidy", 600, of_any_level(lint.clang_tidy), ordinary=False),
 ]
-INSTALLING_SECONDS = 100  # before this run; within the half hour, too
-LAST_RUN_SECONDS = 20  # of a window, that the last run goes on beyond it
 
 
-def wanted_steps(words):
-    names = [step.name for step in STEPS]
-    unknown = [word for word in words if word not in names]
-    if unknown:
-        sys.exit(f"scripts/test: {' '.join(unknown)}: the steps are {' '.join(names)}")
-    return [step for step in STEPS if not words or step.name in words or step.name == "build"]
+def parse_options():
+    parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    levels = parser.add_mutually_exclusive_group()
+    levels.add_argument("--quick", dest="level", action="store_const", const=QUICK, help="a few steps, within 10 minutes")
+    levels.add_argument("--all", dest="level", action="store_const", const=ALL, help="every step with everything that it has")
+    parser.add_argument("steps", nargs="*", metavar="STEP", help="only these: " + " ".join(step.name for step in STEPS))
+    parser.set_defaults(level=ORDINARY)
+    options = parser.parse_args()
+    if unknown := [word for word in options.steps if word not in [step.name for step in STEPS]]:
+        parser.error(f"no such step: {' '.join(unknown)}; the steps are {' '.join(step.name for step in STEPS)}")
+    return options
 
 
-def window_of(step, following, left):
-    """The step's share of the seconds that are left, by what is usual."""
-    left -= INSTALLING_SECONDS + LAST_RUN_SECONDS * sum(one.thins_out for one in following)
-    share = step.usual / (step.usual + sum(one.usual for one in following))
-    return max(left * share - LAST_RUN_SECONDS, LEAST_SHARE * step.usual)
+def wanted_steps(options):
+    if options.steps:
+        return [step for step in STEPS if step.name in options.steps or step.name == "build"]
+    return [step for step in STEPS if step.quick or options.level != QUICK]
 
 
-def run_step(report, step, following):
+def run_step(report, step, options):
     def function():
-        left = report.remaining(step.needed)
-        if step.thins_out:
-            return step.function(min(step.longest, left), window_of(step, following, report.remaining(needed=False)))
-        return step.function(min(step.longest, left - (0 if step.needed else INSTALLING_SECONDS)))
-    report.step(step.name, function, step.needed)
+        if not step.ordinary and options.level == ORDINARY and step.name not in options.steps:
+            print(f"skip {step.name}: with --all, or by its name")
+            return Tally(skipped=1)
+        longest = LONGEST_OF_ALL if options.level == ALL else step.longest
+        return step.function(min(longest, report.remaining()), options.level)
+    report.step(step.name, function)
 
 
 def main():
-    steps = wanted_steps(sys.argv[1:])
+    options = parse_options()
     become_reaper()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # through `finally`
-    report = Report(AIM_SECONDS, WHOLE_RUN_SECONDS)
+    report = Report(WHOLE_RUN_SECONDS[options.level])
     try:
-        for number, step in enumerate(steps):
-            run_step(report, step, steps[number + 1:])
+        for step in wanted_steps(options):
+            run_step(report, step, options)
     finally:
         abandon_companions()
         kill_descendants()

@@ -3,11 +3,9 @@ one clear error, never a hang, never wrong bytes."""
 
 import random
 import re
-import time
 
 LAST_TURN = 200
-SAMPLE_SECONDS = 25
-SAMPLED_WAYS = 5
+SAMPLED = 40
 HANGS_AFTER = 30
 # Call, and settings under which Sluice makes it.
 WAYS = (
@@ -36,14 +34,11 @@ class Injection:
         self._ways = [(call, settings) for call, settings in WAYS if settings.get("SLUICE_GUARD", "mprotect") in guards]
 
     def sample(self, seed):
-        """As many as fit in the time, of some ways, chosen by the seed."""
-        source = random.Random(seed)
-        chosen = list(self._all(source.sample(self._ways, min(SAMPLED_WAYS, len(self._ways)))))
-        source.shuffle(chosen)
-        end = time.monotonic() + SAMPLE_SECONDS
-        for number, case in enumerate(chosen):
-            if time.monotonic() > end:
-                return print(f"     {number} of {len(chosen)} injections, seed {seed}", flush=True)
+        """Some, chosen by the seed."""
+        chosen = list(self._all(self._ways))
+        random.Random(seed).shuffle(chosen)
+        print(f"     {min(SAMPLED, len(chosen))} of {len(chosen)} injections, seed {seed}", flush=True)
+        for case in chosen[:SAMPLED]:
             self._check(*case)
 
     def everything(self):

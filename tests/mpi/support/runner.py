@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 LIBRARY_IN_BUILD = "interpose/libsluice.so"
 
@@ -18,7 +17,6 @@ def parse_options(description, timeout, add=None):
     parser.add_argument("--library", type=pathlib.Path, help="libsluice.so; without it, only the host is tested")
     parser.add_argument("--builddir", type=pathlib.Path, help="meson's build directory, for programs built there")
     parser.add_argument("--timeout", type=float, default=timeout, help="seconds for one job (default %(default)s)")
-    parser.add_argument("--begin-within", type=float, metavar="SECONDS", help="runs that have not begun by then are left out, and counted as skipped")
     if add is not None:
         add(parser)
     options = parser.parse_args()
@@ -67,28 +65,6 @@ class Tally:
             print(f"{outcome} {name}" + (f": {lines[0]}" if lines else ""), flush=True)
         else:
             print(f"{outcome} {name}:\n" + "\n".join("    " + line for line in lines), flush=True)
-
-
-class Window:
-    """The time in which runs are begun. Asked before each run; what comes too late is left out and counted. [any thread]"""
-
-    def __init__(self, seconds):
-        """None: without end."""
-        self._seconds = seconds
-        self._started = time.monotonic()
-        self._left_out = []
-
-    def admits(self, name):
-        if self._seconds is None or time.monotonic() - self._started < self._seconds:
-            return True
-        self._left_out.append(name)
-        return False
-
-    def report(self, tally):
-        if self._left_out:
-            tally.skipped += len(self._left_out)
-            print(f"skip {len(self._left_out)} runs: not begun within their {self._seconds:.0f} s on this machine; others come first on other days:\n"
-                  + "\n".join(f"    {name}" for name in self._left_out), flush=True)
 
 
 class Programs:
