@@ -20,6 +20,7 @@ SUITES = {
     "mpi-real": ("real/run", {}),
     "mpi-mpich": ("mpich/run", {ALL: ["--all"]}),
     "mpi-mpi4py": ("mpi4py/run", {ALL: ["--all"]}),
+    "mpi-small": ("small/run", {ALL: ["--all"]}),
     "mpi-apps": ("apps/run", {ALL: ["--all"]}),
     "mpi-hosts": ("hosts/run", {}),
     "mpi-trace": ("trace/run", {ALL: ["--long"]}),

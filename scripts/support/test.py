@@ -98,6 +98,7 @@ STEPS = [
     suite_step("mpi-real", 800),
     suite_step("mpi-mpich", 1500),
     suite_step("mpi-mpi4py", 800),
+    suite_step("mpi-small", 900),
     suite_step("mpi-apps", 120),
     suite_step("mpi-hosts", 400),
     suite_step("mpi-trace", 120),

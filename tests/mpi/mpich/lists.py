@@ -8,6 +8,7 @@ only is one test.
 import dataclasses
 
 LISTS = ("testlist", "testlist.dtp")
+GENERATED = "testlist.dtp"
 COMMENTED_OUT = ("perf",)  # in the suite's own list, as its times depend on the machine
 OWN_VARIABLES = ("MPIR_", "MPICH_")
 USUAL_RANKS = 2
@@ -24,6 +25,7 @@ class Test:
     result: str = ""  # how the suite calls what the program must end with; empty: "No Errors" and code 0
     seconds: int = USUAL_SECONDS
     gigabytes: float = 0
+    generated: bool = False  # one of many that differ in datatypes and counts only
 
     @property
     def name(self):
@@ -38,8 +40,8 @@ def tests_of(built, source):
         for name in LISTS:
             for words in _lines(built, source, directory, name):
                 if not (source / directory / words[0]).is_dir():
-                    test = parse(directory, words)
-                    found.setdefault(dataclasses.replace(test, seconds=0), test)
+                    test = dataclasses.replace(parse(directory, words), generated=name == GENERATED)
+                    found.setdefault(test.name, test)
     return list(found.values())
 
 

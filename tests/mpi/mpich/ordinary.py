@@ -1,7 +1,20 @@
 """Which of MPICH's tests run in every test run; `--all` runs the others as well."""
 
-DIRECTORIES = ("pt2pt", "threads/pt2pt", "comm", "datatype", "topo", "attr", "init", "errors/pt2pt", "errhan", "f77/pt2pt", "f90/pt2pt", "perf")
+DIRECTORIES = ("pt2pt", "threads/pt2pt", "comm", "datatype", "topo", "attr", "init", "errors/pt2pt", "errhan", "f77/pt2pt", "f90/pt2pt",
+               "f08/pt2pt", "perf")
+# What costs time every day and shows nothing, and why.
+LEFT_OUT = {
+    "pt2pt/scancel": "hangs on the host alone: it cancels no send",
+    "pt2pt/pscancel": "as scancel",
+    "pt2pt/cancelrecv": "as scancel",
+    "comm/ctxalloc": "makes thousands of communicators, which are the host's affair",
+    "comm/comm_idup_nb": "hangs on the host alone, now and then",
+    "comm/comm_idup_isend": "hangs on the host alone, now and then",
+}
+GENERATED_SAMPLE = 20  # every so many of those that differ in datatypes and counts only
 
 
-def is_ordinary(test):
-    return test.directory in DIRECTORIES and not test.gigabytes
+def ordinary(tests):
+    wanted = [test for test in tests if test.directory in DIRECTORIES and f"{test.directory}/{test.program}" not in LEFT_OUT and not test.gigabytes]
+    generated = [test for test in wanted if test.generated]
+    return [test for test in wanted if not test.generated] + generated[::GENERATED_SAMPLE]

@@ -65,7 +65,7 @@ def run_job(argv, ranks, env, timeout, cwd=None, mpirun_args=(), launch=None, me
     `launch` says where: it turns the mpirun command into the one to start and what is added to its environment. `meanwhile` is
     called in a thread of its own with the job's mark, for those who disturb it (rank_pids).
     """
-    command, added = (launch or _in_own_network)(mpirun_command(argv, ranks, env, mpirun_args))
+    command, added = (launch or in_own_network)(mpirun_command(argv, ranks, env, mpirun_args))
     return run_command(command, {**JOB_ENVIRONMENT, **added}, timeout, cwd, meanwhile)
 
 
@@ -174,7 +174,7 @@ def mpirun_command(argv, ranks, env, extra=()):
     return command + [str(word) for word in argv]
 
 
-def _in_own_network(command):
+def in_own_network(command):
     if os.geteuid() == 0 and shutil.which("unshare") and shutil.which("ip"):
         command = ["unshare", "-n", "sh", "-c", 'ip link set lo up; exec "$@"', "sh", *command]
     return command, {}

@@ -1,0 +1,27 @@
+"""A kernel that promises no more memory than it has (vm.overcommit_memory=2): in a guest, as the setting is the whole machine's."""
+
+import pathlib
+import sys
+
+testbed = pathlib.Path(__file__).resolve().parents[2] / "testbed"
+sys.path += [str(testbed), str(testbed / "softroce")]
+from softroce import GuestFailed, NoGuest, SoftRoce  # noqa: E402
+
+NAME = "vm.overcommit_memory=2"
+SETTINGS = "echo 2 >/proc/sys/vm/overcommit_memory && echo 90 >/proc/sys/vm/overcommit_ratio"
+SECONDS = 300  # instructions are emulated
+
+
+def check(tally, programs, compare, options):
+    """`programs`: command and ranks. `compare`: a complaint about two runs, from a function that runs one in a mode."""
+    try:
+        with SoftRoce(options.builddir, limit=1800) as guests:
+            set_so = guests.run_command(["sh", "-c", SETTINGS], timeout=60)
+            if not set_so.ok:
+                return tally.skips(NAME, set_so.describe())
+            for title, command, ranks in programs:
+                compare(f"{NAME}: {title}", lambda variables: guests.run(command, ranks, variables, SECONDS))
+    except NoGuest as why:
+        tally.skips(NAME, f"no guest: {why}")
+    except GuestFailed as why:
+        tally.fails(NAME, str(why))
