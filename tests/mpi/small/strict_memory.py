@@ -13,7 +13,7 @@ SECONDS = 300  # instructions are emulated
 
 
 def check(tally, programs, compare, options):
-    """`programs`: command and ranks. `compare`: a complaint about two runs, from a function that runs one in a mode."""
+    """`programs`: title, command and ranks of each. `compare` gets the title, and a function of variables that runs one job."""
     try:
         with SoftRoce(options.builddir, limit=1800) as guests:
             set_so = guests.run_command(["sh", "-c", SETTINGS], timeout=60)
