@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "runtime/alias_books.hpp"
-#include "runtime/alias_copy_out.hpp"
 #include "runtime/alias_eligibility.hpp"
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_fork.hpp"
 #include "runtime/alias_gate.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/alias_migration.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/thread_storage.hpp"
 
@@ -51,6 +50,8 @@ const char* describe(Ineligible reason) {
       return "crosses a window border";
     case Ineligible::map_budget:
       return "too many mappings";
+    case Ineligible::untouched:
+      return "sent, and mostly never written to";
     case Ineligible::out_of_memory:
       return "out of memory";
     case Ineligible::failed:
@@ -69,15 +70,17 @@ struct AliasArena::State {
   const std::uint64_t pinned_before_kb = held_memory().pinned_kb;
   bool pins_itself = false;
   AliasBooks books{file, maps};
-  PageSet holes;  // pages that were discarded; some may be there again
+  AliasMigration migration{file, maps};
+  PageSet holes;  // pages of blocks that held nothing, or were discarded; some may be there again
   std::size_t migrations = 0;
   std::size_t bytes_migrated = 0;
 
-  Ineligible move_in(PageRange pages);
-  Ineligible back_out(PageRange pages, Ineligible reason, bool stored);
+  Ineligible move_in(PageRange part, Purpose purpose);
+  AliasMigration::Untouched treatment_of_untouched(PageRange piece, Purpose purpose);
+  [[nodiscard]] bool is_mostly_untouched(const std::vector<PageRange>& parts) const;
   bool set_seam(PageRange pages);
+  bool has_no_holes(PageRange pages);
   [[nodiscard]] bool is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held) const;
-  bool make_private(ByteRange bytes, std::uint64_t file_offset);
 };
 
 AliasArena::AliasArena(std::size_t map_budget, std::string refusal)
@@ -90,7 +93,8 @@ AliasArena::~AliasArena() { give_back(); }
 void AliasArena::give_back() {
   ProcessMapping mapping;
   for (ProcessMaps::Walk walk(state_->maps, 0); usable() && walk.next(mapping);) {
-    if (state_->file.backs(mapping) && !state_->file.is_window(mapping)) state_->make_private(mapping.bytes, mapping.file_offset);
+    if (state_->file.backs(mapping) && !state_->file.is_window(mapping))
+      state_->migration.move_out(mapping.bytes, mapping.file_offset);
   }
 }
 
@@ -124,12 +128,27 @@ bool AliasArena::is_live(ByteRange bytes, OperationTime time) {
 }
 
 void AliasArena::note_release(ByteRange bytes) {
-  if (usable()) state_->books.note_release(PageRange::covering(bytes));
+  // Large pages have no holes.
+  if (usable() && state_->has_no_holes(PageRange::covering(bytes))) state_->books.note_release(PageRange::covering(bytes));
+}
+
+/// Nor has the extent that they begin or end in.
+bool AliasArena::State::has_no_holes(PageRange pages) {
+  const PageRange around{pages.begin / piece_pages * piece_pages, (pages.end + piece_pages - 1) / piece_pages * piece_pages};
+  if (!holes.overlaps(around)) return true;
+  PageSet filled;
+  bool any_left = false;
+  holes.for_each_inside(around, [&](PageRange run) {
+    any_left = any_left || !file.is_without_holes(run.bytes());
+    if (!any_left) filled.add(run);
+  });
+  filled.for_each([&](PageRange run) { holes.remove(run); });
+  return !any_left;
 }
 
 // --- migration --------------------------------------------------------------------------------------------------------
 
-Ineligible AliasArena::migrate(ByteRange bytes) {
+Ineligible AliasArena::migrate(ByteRange bytes, Purpose purpose) {
   State& state = *state_;
   const PageRange pages = PageRange::covering(bytes);
   if (!usable()) return Ineligible::no_memory_file;
@@ -147,13 +166,26 @@ Ineligible AliasArena::migrate(ByteRange bytes) {
     if (!has_budget(4 * missing.size())) return Ineligible::map_budget;
     if (!state.file.map_window(bytes.begin)) return Ineligible::out_of_memory;
   }
+  if (purpose == Purpose::sent && state.is_mostly_untouched(missing)) return Ineligible::untouched;
   for (const PageRange part : missing) {
     if (state.books.occupied().overlaps(part) && is_shown_elsewhere(state.file, state.maps, part)) return Ineligible::moved;
-    const Ineligible failure = state.move_in(part);
+    const Ineligible failure = state.move_in(part, purpose);
     if (failure != Ineligible::none) return failure;
   }
   state.books.enter(pages, false);  // some may be in place without being in the books
   return Ineligible::none;
+}
+
+/// Who reads it as a block, a peer or Sluice, would make pages of what costs nothing where it is.
+bool AliasArena::State::is_mostly_untouched(const std::vector<PageRange>& parts) const {
+  constexpr std::size_t tolerated = 16;  // one in so many: memory that all blocks may cost more
+  std::size_t pages = 0;
+  std::size_t untouched = 0;
+  for (const PageRange part : parts) {
+    pages += part.size();
+    untouched += migration.count_untouched(part);
+  }
+  return untouched * tolerated > pages;
 }
 
 /// It would go on writing to the pages that the file's have replaced. What was pinned since MPI_Init, and not by Sluice, may be
@@ -164,40 +196,30 @@ bool AliasArena::State::is_in_use_by_device(const std::vector<PageRange>& parts,
   return watcher && std::any_of(parts.begin(), parts.end(), [&](PageRange part) { return watcher->pins(part); });
 }
 
-Ineligible AliasArena::State::move_in(PageRange pages) {
-  const ByteRange bytes = pages.bytes();
-  const auto refused = [](int error, Ineligible lack) { return error == ENOMEM || error == ENOSPC ? lack : Ineligible::failed; };
-  alias_gate::close(bytes);
-  Ineligible outcome = Ineligible::none;
-  bool stored = false;
-  if (mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ) != 0) {
-    outcome = refused(errno, Ineligible::map_budget);
-  } else if (const int error = file.store(bytes); error != 0) {
-    outcome = refused(error, Ineligible::out_of_memory);
-  } else {
-    stored = true;
-    if (!file.map_over(bytes)) outcome = refused(errno, Ineligible::out_of_memory);
+/// What an earlier block has left in the file must not show in the holes of this one. Where there will be none, its pages get new
+/// contents instead, as they may be registered.
+AliasMigration::Untouched AliasArena::State::treatment_of_untouched(PageRange piece, Purpose purpose) {
+  using Untouched = AliasMigration::Untouched;
+  if (books.occupied().overlaps(piece)) {
+    if (purpose == Purpose::filled || migration.count_untouched(piece) == 0) return Untouched::is_copied;
+    file.punch(piece.bytes());
   }
-  if (outcome != Ineligible::none) outcome = back_out(pages, outcome, stored);
-  const bool seam = outcome == Ineligible::none && set_seam(pages);
-  alias_gate::open();
-  if (outcome != Ineligible::none) return outcome;
-  books.enter(pages, seam);
-  ++migrations;
-  bytes_migrated += bytes.size();
-  return Ineligible::none;
+  // A page that is made later has no page-table entry, which only the guard's threads could give it.
+  return purpose == Purpose::filled || file.is_watched() ? Untouched::is_made : Untouched::stays;
 }
 
-/// Puts the range back as it was. A kernel before 6.12 may have unmapped it when mapping the file over it failed; then the
-/// copy in the file is all there is, and the range becomes a block after all.
-Ineligible AliasArena::State::back_out(PageRange pages, Ineligible reason, bool stored) {
-  const ByteRange bytes = pages.bytes();
-  if (mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE) == 0) {
-    file.punch(bytes);
-    return reason;
+Ineligible AliasArena::State::move_in(PageRange part, Purpose purpose) {
+  for (PageRange piece = first_piece(part); !piece.empty(); piece = first_piece({piece.end, part.end})) {
+    bool seam = false;
+    const auto untouched = treatment_of_untouched(piece, purpose);
+    const auto moved = migration.move_in(piece, untouched, [&] { seam = piece.begin == part.begin && set_seam(piece); });
+    if (moved.outcome != Ineligible::none) return moved.outcome;
+    books.enter(piece, seam);
+    for_each_run(piece, ~moved.held, [&](PageRange hole) { return holes.add(hole), true; });
+    bytes_migrated += piece.bytes().size();
   }
-  if (stored && file.map_over(bytes)) return Ineligible::none;
-  fatal("%zu bytes at %p cannot be made writable again (errno %d)", bytes.size(), as_pointer(bytes.begin), errno);
+  ++migrations;
+  return Ineligible::none;
 }
 
 /// The first page of a migrated range becomes a mapping of its own, by an advice that means nothing for memory files. mremap
@@ -238,15 +260,6 @@ bool AliasArena::fill_holes(ByteRange bytes) {
   return true;
 }
 
-bool AliasArena::State::make_private(ByteRange bytes, std::uint64_t file_offset) {
-  alias_gate::close(bytes);
-  const bool kept = mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ) == 0;  // who writes now waits at the gate
-  const bool copied = kept && copy_out(file.descriptor(), file_offset, bytes, PROT_READ | PROT_WRITE);
-  if (!copied) mprotect(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE);
-  alias_gate::open();
-  return copied;
-}
-
 bool AliasArena::privatize(ByteRange bytes) {
   State& state = *state_;
   const PageRange pages = PageRange::covering(bytes);
@@ -254,7 +267,7 @@ bool AliasArena::privatize(ByteRange bytes) {
     const ByteRange live = state.books.first_in_place(rest);
     if (live.empty()) break;
     rest.begin = live.end;
-    if (!state.make_private(live, live.begin)) return false;
+    if (!state.migration.move_out(live, live.begin)) return false;
     state.books.strike(PageRange::covering(live));
   }
   return true;

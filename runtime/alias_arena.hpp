@@ -33,6 +33,7 @@ enum class Ineligible : std::uint8_t {
   moved,           // the file pages of this range are mapped elsewhere (mremap)
   registered,      // a device uses it at the application's address, or may
   window_border,
+  untouched,   // to be sent, and most of its pages do not exist
   map_budget,  // more mappings than the budget below vm.max_map_count allows (rule 13)
   out_of_memory,
   failed,  // a system call failed in the middle; the old contents are in place
@@ -86,8 +87,12 @@ class AliasArena {
   /// begun it is not asked again for that one.
   bool is_live(ByteRange bytes, OperationTime time = {});
 
-  /// Makes every page of `bytes` a block, in place: contents kept, other threads see the old or the new mapping.
-  Ineligible migrate(ByteRange bytes);
+  /// What a block is made for: a message that fills it, whatever comes, or messages that leave from it.
+  enum class Purpose : std::uint8_t { filled, posted, sent };
+  /// Makes every page of `bytes` a block, in place: contents kept, other threads see the old or the new mapping. Piece by piece:
+  /// where one cannot be had, those before it are blocks. Pages that hold nothing stay holes, unless they are to be filled. What
+  /// is sent is left alone if most of it holds nothing.
+  Ineligible migrate(ByteRange bytes, Purpose purpose = Purpose::posted);
 
   /// Alias of an application address inside a block. [any thread]
   [[nodiscard]] std::byte* alias(std::uintptr_t application_address) const;

@@ -116,8 +116,14 @@ bool AliasFile::is_window(const ProcessMapping& mapping) const {
   return base != 0 && ByteRange{base, base + window_bytes}.contains(mapping.bytes.begin);
 }
 
-int AliasFile::store(ByteRange bytes) const {
+int AliasFile::store(PageRange pages, const PieceSet& held) const {
   if (file_size_is_limited()) return EFBIG;
+  int error = 0;
+  for_each_run(pages, held, [&](PageRange run) { return (error = store_run(run.bytes())) == 0; });
+  return error;
+}
+
+int AliasFile::store_run(ByteRange bytes) const {
   const PlaceLike place(as_pointer(bytes.begin), numa_nodes_);
   while (!bytes.empty()) {
     // The bare call: thread sanitizers would take it for a race with the writers that the read-only pages hold up.
@@ -129,11 +135,22 @@ int AliasFile::store(ByteRange bytes) const {
   return 0;
 }
 
-bool AliasFile::map_over(ByteRange bytes) const {
-  void* place = mmap(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-                     memory_.get(), static_cast<off_t>(bytes.begin));
+bool AliasFile::map_over(PageRange pages, const PieceSet& held) const {
+  constexpr int advice_populate_write = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+  const ByteRange bytes = pages.bytes();
+  std::size_t count = 0;
+  for_each_run(pages, held, [&](PageRange run) { return (count += run.size()) != 0; });
+  const int whole = count == pages.size() ? MAP_POPULATE : 0;
+  void* place = mmap(as_pointer(bytes.begin), bytes.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | whole, memory_.get(),
+                     static_cast<off_t>(bytes.begin));
   if (place == MAP_FAILED) return false;
   madvise(place, bytes.size(), MADV_NOHUGEPAGE);  // alias_large_pages.hpp says why
+  if (whole == 0) {
+    for_each_run(pages, held, [](PageRange run) {
+      madvise(as_pointer(run.bytes().begin), run.bytes().size(), advice_populate_write);
+      return true;
+    });
+  }
   if (watcher_) watcher_->note_block(bytes);
   return true;
 }
@@ -146,6 +163,11 @@ void AliasFile::populate(PageRange pages) const {
 
 bool AliasFile::allocate(ByteRange bytes) const {
   return fallocate(memory_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes.begin), static_cast<off_t>(bytes.size())) == 0;
+}
+
+bool AliasFile::is_without_holes(ByteRange bytes) const {
+  const off_t hole = lseek(memory_.get(), static_cast<off_t>(bytes.begin), SEEK_HOLE);
+  return hole >= static_cast<off_t>(bytes.end);
 }
 
 void AliasFile::punch(ByteRange bytes) const {

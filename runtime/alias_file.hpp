@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/held_pages.hpp"
 #include "runtime/numa_placement.hpp"
 #include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
@@ -56,13 +57,13 @@ class AliasFile {
   }
   [[nodiscard]] bool is_window(const ProcessMapping& mapping) const;
 
-  /// Copies the range's present contents to its place in the file, on the NUMA node where they are; 0 or the errno. Reads it in
-  /// the kernel, so that an unreadable page (a guard page, a file cut short) is an error and no signal, and lack of memory is one
-  /// too.
-  [[nodiscard]] int store(ByteRange bytes) const;
-  /// Maps the file over the range. The libc's mmap and not the bare system call: host MPIs patch it to learn that addresses
-  /// change their meaning (Open MPI's registration caches).
-  [[nodiscard]] bool map_over(ByteRange bytes) const;
+  /// Copies those of `pages` that are in `held`, all in one piece, to their place in the file, on the NUMA node where they are; 0
+  /// or the errno. Reads in the kernel, so that an unreadable page (a guard page, a file cut short) is an error and no signal,
+  /// and lack of memory is one too.
+  [[nodiscard]] int store(PageRange pages, const PieceSet& held) const;
+  /// Maps the file over the pages, with page-table entries for those in `held`. The libc's mmap and not the bare system call:
+  /// host MPIs patch it to learn that addresses change their meaning (Open MPI's registration caches).
+  [[nodiscard]] bool map_over(PageRange pages, const PieceSet& held) const;
   /// Puts page-table entries for these pages of blocks back after something took them all away.
   void populate(PageRange pages) const;
   /// Every page of the range exists afterwards. False when there is no memory.
@@ -73,6 +74,8 @@ class AliasFile {
   /// See AliasArena::watch_registrations.
   void watch_registrations(RegistrationWatcher* watcher) { registrations_ = watcher; }
   [[nodiscard]] const RegistrationWatcher* registrations() const { return registrations_; }
+  /// Every page of the range exists.
+  [[nodiscard]] bool is_without_holes(ByteRange bytes) const;
   /// Frees the file's pages; they read as zeros afterwards.
   void punch(ByteRange bytes) const;
   /// In a child: it has no window, and is not to write to its parent's memory.
@@ -85,6 +88,7 @@ class AliasFile {
   void create();
   std::byte* map(std::size_t window);
   void tell_freed(ByteRange bytes) const;
+  [[nodiscard]] int store_run(ByteRange bytes) const;
 
   Descriptor memory_;
   std::size_t numa_nodes_ = count_numa_nodes();  // asked here: while pages move, nothing may allocate

@@ -129,7 +129,8 @@ bool Engine::State::can_be_block(const Request& receive, std::uint64_t waited_ns
   const bool is_early = waited_ns < migrated_pages * migration_ns_per_page;
   if (is_early) return refuse_release(receive, Fallback::not_worth, waited_ns);
   held_signals::hold();
-  return migrate(range) || refuse_release(receive, Fallback::not_eligible, waited_ns);
+  const auto purpose = receive.matched ? AliasArena::Purpose::filled : AliasArena::Purpose::posted;
+  return migrate(range, purpose) || refuse_release(receive, Fallback::not_eligible, waited_ns);
 }
 
 bool Engine::State::refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns) {
@@ -154,7 +155,7 @@ void Engine::State::fall_back(const Request& request, Fallback reason) {
     trace::fell_back(request, reason);
 }
 
-bool Engine::State::migrate(ByteRange range) {
+bool Engine::State::migrate(ByteRange range, AliasArena::Purpose purpose) {
   if (guard && !PageGuard::holds_writers_up()) return false;
   const MemoryMoves moving;
   if (host.may_reach_memory && host.may_reach_memory()) return false;
@@ -166,7 +167,7 @@ bool Engine::State::migrate(ByteRange range) {
   if (trace::on()) [[unlikely]]
     tell_match();
   const std::uint64_t started = trace::on() ? now_ns() : 0;
-  const Ineligible result = arena->migrate(range);
+  const Ineligible result = arena->migrate(range, purpose);
   if (started != 0) [[unlikely]]
     trace::migrated(range, static_cast<std::uint16_t>(result), now_ns() - started);
   return result == Ineligible::none;

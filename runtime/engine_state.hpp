@@ -140,8 +140,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] Fallback why_short(const Request& receive) const;  // a read that brought less than was asked for
   [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
-  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied,
-                                    OperationTime time = {});
+  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied, OperationTime time = {},
+                                    AliasArena::Purpose purpose = AliasArena::Purpose::filled);
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 
@@ -313,7 +313,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
   /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data
   /// of an old buffer would arrive in what lies there now (rule 12).
-  bool migrate(ByteRange range);
+  bool migrate(ByteRange range, AliasArena::Purpose purpose = AliasArena::Purpose::filled);
   [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
   [[nodiscard]] bool can_be_block(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
   [[nodiscard]] bool may_release_send(const Request& send, std::uint64_t waited_ns);

@@ -54,7 +54,7 @@ std::size_t Engine::State::pack_at(const Request& send, std::size_t offset, std:
   return target.size();
 }
 
-bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use, OperationTime time) {
+bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use, OperationTime time, AliasArena::Purpose purpose) {
   if (!arena) return false;
   if (arena->is_live(range, time)) {
     if (use == BufferHistory::Use::by_adapter) history.came_back(range);
@@ -70,12 +70,13 @@ bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use, Oper
     return false;
   }
   held_signals::hold();
-  return migrate(range);
+  return migrate(range, purpose);
 }
 
 bool Engine::State::offers_block(const Request& send) {
   return send.bytes >= least_offered_bytes && send.peer != self && !send.has_gaps() && !send.owned &&
-         transport->can_read_blocks(send.peer) && in_alias_block(ByteRange::of(send.data, send.bytes));
+         transport->can_read_blocks(send.peer) &&
+         in_alias_block(ByteRange::of(send.data, send.bytes), BufferHistory::Use::copied, {}, AliasArena::Purpose::sent);
 }
 
 bool Engine::State::can_read_from(const Request& receive) const {

@@ -57,6 +57,7 @@ inline std::string name_of_engine(const testing::TestParamInfo<GuardEngine>& inf
 class Block {
  public:
   Block(AliasArena& arena, std::size_t pages) : arena_(arena), bytes_(pages * page_bytes), start_(map(bytes_ + page_bytes)) {
+    std::memset(start_, 0, bytes_);  // pages that nobody has touched are none of the file's
     EXPECT_EQ(arena.migrate(range()), Ineligible::none);
   }
   ~Block() { munmap(start_, bytes_ + page_bytes); }

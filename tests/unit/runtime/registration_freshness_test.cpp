@@ -117,7 +117,7 @@ TEST_F(RegistrationFreshnessTest, a_block_mapped_again_at_its_address_keeps_its_
   constexpr std::size_t bytes = 8 * page_bytes;
   void* buffer = map_at(nullptr, bytes);
   for (int round = 0; round < 20; ++round) {
-    ASSERT_EQ(arena_.migrate(ByteRange::of(buffer, bytes)), Ineligible::none);
+    ASSERT_EQ(arena_.migrate(ByteRange::of(buffer, bytes), AliasArena::Purpose::filled), Ineligible::none);
     EXPECT_EQ(seen(buffer, bytes, round), round);
     munmap(buffer, bytes);
     ASSERT_EQ(map_at(buffer, bytes), buffer);

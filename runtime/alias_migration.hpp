@@ -1,0 +1,73 @@
+// How pages of the application move into the memory file: piece by piece, so that no more than one piece exists twice.
+//
+//   of a piece       private ──close gate, read-only──> still ──store──> stored ──map over──> block
+//                       ^                                 |                |  (mapping failed)
+//                       └────────── writable, punch ──────┴────────────────┘
+//
+// And back to private memory in the same way.
+//
+// Reading goes on throughout, and sees the same contents before and after. Who writes faults, and waits at the gate
+// (alias_gate.hpp) until the piece is a block, or private and writable again. Whatever fails, earlier pieces are blocks and later
+// ones as they were.
+//
+// Pages that hold nothing (held_pages.hpp) are holes of the file afterwards, unless they are to be filled: then they are made
+// here, where the thread that owns them would have made them. Whoever reads a hole through a mapping of the file, the alias or a
+// peer's included, makes it a page.
+//
+// Nothing may allocate while the gate is closed: the allocator may be about to write to the piece.
+//
+// Threading: as AliasArena.
+#pragma once
+
+#include "runtime/alias_arena.hpp"
+#include "runtime/alias_file.hpp"
+#include "runtime/alias_gate.hpp"
+#include "runtime/held_pages.hpp"
+#include "runtime/process_maps.hpp"
+#include "runtime/types.hpp"
+
+namespace sluice {
+
+class AliasMigration {
+ public:
+  AliasMigration(const AliasFile& file, const ProcessMaps& maps) : file_(file), maps_(maps) {}
+
+  /// Pages that hold nothing: holes of the file, new pages of it, or pages like any other.
+  enum class Untouched : std::uint8_t { stays, is_made, is_copied };
+
+  struct Moved {
+    Ineligible outcome = Ineligible::none;
+    PieceSet held;  // pages that exist in the file now, if it is none
+  };
+
+  /// Makes `pages`, which lie in one piece and are no blocks, a block. `finish` is called before writers go on.
+  template <typename Finish>
+  Moved move_in(PageRange pages, Untouched untouched, Finish&& finish) {
+    alias_gate::close(pages.bytes());
+    const Moved moved = move_still(pages, untouched);
+    if (moved.outcome == Ineligible::none) finish();
+    alias_gate::open();
+    return moved;
+  }
+
+  /// Makes what is shown at `bytes` private memory again, contents kept, and frees it in the file. False when the kernel refused;
+  /// then some pieces may be private.
+  bool move_out(ByteRange bytes, std::uint64_t file_offset) const;
+
+  /// Pages of anonymous memory that hold nothing.
+  [[nodiscard]] std::size_t count_untouched(PageRange pages) const;
+
+ private:
+  [[nodiscard]] Moved move_still(PageRange pages, Untouched untouched) const;
+  [[nodiscard]] Ineligible back_out(PageRange pages, const PieceSet& held, Ineligible reason, bool stored) const;
+  [[nodiscard]] bool move_out_piece(PageRange piece, std::uint64_t file_offset, void* reserved) const;
+  void find_held(PageRange pages, PieceSet& held) const;
+  template <typename Visit>
+  void for_each_mapping(PageRange pages, Visit&& visit) const;
+
+  const AliasFile& file_;
+  const ProcessMaps& maps_;
+  HeldPages held_;
+};
+
+}  // namespace sluice
