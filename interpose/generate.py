@@ -8,6 +8,7 @@
   settled.cpp      the entry points and bodies of every other call
   exports.map      the version script: nothing else leaves the library
   libc_calls.inc   the LIBC calls and the offsets of their slots, for libc_next
+  entry_points.inc the exported calls, for look-ups by name
   libc_own.txt     for the linker: what Sluice itself calls of them goes past its own wrappers
 
 Usage: generate.py calls.def output-directory compiler [compiler arguments that find mpi.h]
@@ -152,6 +153,7 @@ def main():
           [f"    {name};" for name in libc] +
           ["  local: *;", "};"])
     write("libc_calls.inc", [f"SLUICE_LIBC_CALL({name}, {8 * slot})" for slot, name in enumerate(libc)])
+    write("entry_points.inc", [f"SLUICE_ENTRY_POINT({call.name})" for call in exported])
     write("libc_own.txt", [f"--wrap={name}" for name in libc])
 
 

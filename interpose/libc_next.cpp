@@ -13,6 +13,13 @@ constexpr const char* names[] = {
 #undef SLUICE_LIBC_CALL
 };
 
+/// dlsym itself is one of them, so it is found by another way, under the names of its versions: since 2.34 it is in the C
+/// library.
+void* next_dlsym() {
+  void* const found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+  return found ? found : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+}
+
 /// In place of a function that this C library does not have.
 long absent() {
   errno = ENOSYS;
@@ -31,7 +38,7 @@ constinit std::atomic<void*> detail::libc_next[static_cast<std::size_t>(LibcCall
 
 void* detail::look_up(LibcCall call) {
   const auto index = static_cast<std::size_t>(call);
-  void* function = dlsym(RTLD_NEXT, names[index]);
+  void* function = call == LibcCall::dlsym ? next_dlsym() : NEXT(dlsym)(RTLD_NEXT, names[index]);
   if (!function) function = reinterpret_cast<void*>(absent);
   libc_next[index].store(function, std::memory_order_relaxed);
   return function;

@@ -89,6 +89,7 @@ PROGRAMS = [
     Program("sendrecv", ranks={**with_eight(), "sends": (2, 3)}),
     Program("interfaces", ranks=only_with(2)),
     Program("communicators"),
+    Program("by_name"),
     Program("callbacks"),
     Program("intercomm"),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
