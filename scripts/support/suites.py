@@ -17,7 +17,7 @@ SUITES = {
     "hosts-faults": ("faults/hosts", {}),
     "mpi": ("run", {QUICK: ["--ranks", "2", "--mode", "release"], ALL: ["--every-mode"]}),
     "mpi-hostile": ("hostile/run", {ALL: ["--all"]}),
-    "mpi-real": ("real/run", {}),
+    "mpi-real": ("real/run", {ALL: ["--all"]}),
     "mpi-mpich": ("mpich/run", {ALL: ["--all"]}),
     "mpi-mpi4py": ("mpi4py/run", {ALL: ["--all"]}),
     "mpi-small": ("small/run", {ALL: ["--all"]}),

@@ -4,24 +4,18 @@ A condition turns the command of a rank into another, or places the job in a mem
 program needs on the host alone, and a part more.
 """
 
-import contextlib
 import dataclasses
 import os
 import pathlib
-import re
 import shutil
-import threading
 import time
 import typing
 import uuid
-
-from jobs import rank_pids
 
 MEGABYTE = 1 << 20
 ADDRESS_SPACE_SHARE = 1.25  # of what the host needs
 ADDRESS_SPACE_MORE = 256 * MEGABYTE
 MEMORY_SHARE = 1.1
-SAMPLING_SECONDS = 0.02
 
 
 @dataclasses.dataclass
@@ -63,24 +57,6 @@ def conditions(contained):
         "seccomp of a container": Condition(lambda command, _: [contained, *command]),
         "one processor": Condition(one_processor, why_not=lambda: "" if shutil.which("taskset") else "there is no taskset"),
     }
-
-
-class Watch:
-    """Looks at the ranks of a job while it runs (run_job's `meanwhile`), and remembers the largest address space of one."""
-
-    def __init__(self):
-        self.address_space = 0
-        self._over = threading.Event()
-
-    def __call__(self, mark):
-        while not self._over.wait(SAMPLING_SECONDS):
-            for pid in rank_pids(mark).values():
-                with contextlib.suppress(OSError):
-                    found = re.search(r"VmPeak:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())
-                    self.address_space = max(self.address_space, int(found[1]) * 1024 if found else 0)
-
-    def end(self):
-        self._over.set()
 
 
 class MemoryGroup:
