@@ -118,9 +118,12 @@ void take_hint(const Communicator& communicator, MPI_Info info) {
 
 Communicator* detail::find_communicator(MPI_Comm comm) { return communicators.find(comm); }
 
+/// Of the world each rank is its own; the host's translation may take time by the square of their number.
 void adopt_predefined() {
-  if (auto members = reachable_members(predefined().comm_world)) {
-    detail::world = enter(predefined().comm_world, world_id, std::move(*members));
+  std::vector<Peer> members;
+  for (int rank = 0; rank < session().world_size() && session().reaches(rank); ++rank) members.push_back(Peer{rank});
+  if (members.size() == static_cast<std::size_t>(session().world_size())) {
+    detail::world = enter(predefined().comm_world, world_id, std::move(members));
   }
   adopt(predefined().comm_self);
 }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
+#include <vector>
 
 #include "interpose/communicators.hpp"
 #include "interpose/datatypes.hpp"
@@ -20,8 +22,11 @@
 #include "interpose/summary.hpp"
 #include "interpose/trace_session.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/descriptor_room.hpp"
+#include "runtime/engine_lock.hpp"
 #include "runtime/shared_copy.hpp"
 #include "runtime/trace.hpp"
+#include "shmem/transport.hpp"
 #include "verbs/transport.hpp"
 
 namespace sluice {
@@ -68,12 +73,27 @@ std::size_t map_budget() {
   return limit / share;
 }
 
-/// Collective over the ranks of a node.
-ProcessorShare count_processors(MPI_Comm node) {
-  const ProcessorSet own = allowed_processors();
+/// What each process tells the others of its node.
+struct Neighbour {
+  int world_rank;
+  ProcessorSet processors;
+};
+static_assert(std::is_trivially_copyable_v<Neighbour>);
+
+/// Collective over the ranks of a node, in its order.
+std::vector<Neighbour> gather_neighbours(MPI_Comm node, int world_rank) {
+  const Neighbour own{world_rank, allowed_processors()};
+  std::vector<Neighbour> all(static_cast<std::size_t>(size_of(node)));
+  host().Allgather(&own, sizeof own, predefined().byte, all.data(), sizeof own, predefined().byte, node);
+  return all;
+}
+
+ProcessorShare count_processors(const std::vector<Neighbour>& neighbours, const ProcessorSet& own) {
   ProcessorSet all{};
-  host().Allreduce(own.data(), all.data(), static_cast<int>(own.size()), predefined().uint64, predefined().bit_or, node);
-  return {static_cast<std::size_t>(size_of(node)), count(all), count(own)};
+  for (const Neighbour& neighbour : neighbours) {
+    for (std::size_t word = 0; word < all.size(); ++word) all[word] |= neighbour.processors[word];
+  }
+  return {neighbours.size(), count(all), count(own)};
 }
 
 }  // namespace
@@ -93,7 +113,10 @@ Session::~Session() = default;
 
 bool Session::prepare() {
   const Config config = parse_config(environ).config;
-  if (!config.enable || config.release == ReleaseMode::off || config.keeps_pages()) return false;
+  if (!config.enable) return false;
+  DescriptorRoom::prepare_process();
+  EngineLock::prepare_process();
+  if (config.release == ReleaseMode::off || config.keeps_pages()) return false;
   prepare_signals();
   fault_signal::translate_masks();
   return true;
@@ -134,6 +157,8 @@ bool Session::start(std::string& why_not) {
   shared_copy::use(calibration_.copies);
   begin_trace(config_, world_comm_);
   why_not = together(world_comm_, [this] {
+    constexpr std::size_t own_descriptors = 64;
+    const DescriptorRoom room(own_descriptors + ShmemTransport::descriptors_of_a_peer * node_ranks_.size());
     arena_ = std::make_unique<AliasArena>(map_budget(), config_.keeps_pages() ? config_.why_pages_are_kept() : "");
     transports_.make(*arena_);
   });
@@ -163,9 +188,9 @@ void Session::find_neighbours() {
   host().Comm_dup(objects.comm_world, &world_comm_);
   host().Comm_dup(objects.comm_self, &quiet_comm_);
   host().Comm_split_type(world_comm_, MPI_COMM_TYPE_SHARED, world_rank_, objects.info_null, &node_comm_);
-  node_ranks_.resize(static_cast<std::size_t>(size_of(node_comm_)));
-  host().Allgather(&world_rank_, 1, objects.integer, node_ranks_.data(), 1, objects.integer, node_comm_);
-  processors_ = count_processors(node_comm_);
+  const std::vector<Neighbour> neighbours = gather_neighbours(node_comm_, world_rank_);
+  for (const Neighbour& neighbour : neighbours) node_ranks_.push_back(neighbour.world_rank);
+  processors_ = count_processors(neighbours, neighbours[static_cast<std::size_t>(rank_in(node_comm_))].processors);
   transports_.agree({.config = &config_,
                      .world = world_comm_,
                      .node = node_comm_,

@@ -33,7 +33,7 @@ inline Engine& engine() { return *detail::engine; }
 
 class Session {
  public:
-  /// Directly before the host's MPI_Init. True when there may be releases.
+  /// Directly before the host's MPI_Init, which makes threads: what is dearer afterwards. True when there may be releases.
   static bool prepare();
   /// Collective over all ranks, directly after the host's MPI_Init. Makes the session, or says why there is none.
   static void open();

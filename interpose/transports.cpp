@@ -33,12 +33,6 @@ bool lists(std::string_view list, std::string_view word) {
   }
 }
 
-std::string to_text(const SipKey& key) {
-  std::array<char, 2 * sizeof key + 1> text{};
-  for (std::size_t i = 0; i < key.size(); ++i) std::snprintf(text.data() + 2 * i, 3, "%02x", static_cast<unsigned>(key[i]));
-  return text.data();
-}
-
 }  // namespace
 
 std::string together(MPI_Comm comm, const std::function<void()>& step) {
@@ -52,11 +46,13 @@ std::string together(MPI_Comm comm, const std::function<void()>& step) {
   int size = 0;
   host().Comm_size(comm, &size);
   const int rank = rank_in(comm);
-  int mine = failure.empty() ? 0 : size - rank;
+  // The lowest rank that failed is told of; before those that only know of another one's failure.
+  const int precedence = failure.starts_with("rank ") ? 1 : 2;
+  int mine = failure.empty() ? 0 : precedence * size - rank;
   int highest = 0;
   host().Allreduce(&mine, &highest, 1, predefined().integer, predefined().max, comm);
   if (highest == 0) return {};
-  return highest == mine ? failure : "rank " + std::to_string(size - highest) + " failed";
+  return highest == mine ? failure : "rank " + std::to_string((highest > size ? 2 : 1) * size - highest) + " failed";
 }
 
 namespace {
@@ -166,21 +162,25 @@ bool Transports::agree_on_verbs() {
   return false;
 }
 
-/// Nothing that fails may keep others waiting: what can throw before the gathering is kept until after it.
+/// Nothing that fails may keep others waiting: what is thrown before the gathering is thrown on after it.
 void Transports::make_shmem(const AliasArena& arena) {
   ShmemBootstrap::Options options;
   options.self = Peer{job_.rank};
   for (const int rank : job_.node_ranks) options.local.push_back(Peer{rank});
-  options.job = to_text(common_secret(job_.node));
   options.alias_file = arena.usable() ? arena.descriptor() : -1;
   options.deadline = std::chrono::steady_clock::now() + connect_limit;
 
   std::unique_ptr<ShmemBootstrap> introduction;
-  std::string failure = together(job_.node, [&] { introduction = std::make_unique<ShmemBootstrap>(std::move(options)); });
-  if (!failure.empty()) throw std::runtime_error(failure);
+  std::exception_ptr failure;
+  try {
+    introduction = std::make_unique<ShmemBootstrap>(std::move(options));
+  } catch (const std::exception&) {
+    failure = std::current_exception();
+  }
   std::vector<ShmemAddress> addresses(job_.node_ranks.size());
-  const ShmemAddress own = introduction->address();
+  const ShmemAddress own = introduction ? introduction->address() : ShmemAddress{};
   host().Allgather(&own, sizeof own, predefined().byte, addresses.data(), sizeof own, predefined().byte, job_.node);
+  if (failure) std::rethrow_exception(failure);
   introduction->connect(addresses);
   shmem_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(job_.config->shmem_copy), job_.oversubscribed);
 }

@@ -12,12 +12,10 @@
 #include <utility>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/descriptor_room.hpp"
 
 namespace sluice {
 namespace {
-
-/// Descriptors this high are out of the way of programs that count on low numbers or close a few of them.
-constexpr int lowest_descriptor = 512;
 
 void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
@@ -75,10 +73,8 @@ void AliasFile::create() {
     refusal_ = "the file size limit (ulimit -f) is below 128 TB";  // beyond it, writing raises SIGXFSZ
     return;
   }
-  memory_ = Descriptor(memfd_create("sluice-alias", MFD_CLOEXEC));
+  memory_ = DescriptorRoom::moved_up(Descriptor(memfd_create("sluice-alias", MFD_CLOEXEC)));
   if (!memory_) return refuse("memfd_create");
-  const int high = fcntl(memory_.get(), F_DUPFD_CLOEXEC, lowest_descriptor);
-  if (high >= 0) memory_ = Descriptor(high);
   if (ftruncate(memory_.get(), off_t{1} << address_bits) != 0) return refuse("ftruncate of the memory file");
   if (fstat(memory_.get(), &identity_) != 0) return refuse("fstat of the memory file");
 }

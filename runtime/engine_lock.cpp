@@ -21,8 +21,10 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 
 constinit thread_local unsigned detail::engine_depth = 0;
 
+bool EngineLock::prepare_process() { return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0; }
+
 void EngineLock::prefer_this_thread() {
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0) preferred_ = this_thread();
+  if (prepare_process()) preferred_ = this_thread();
 }
 
 void EngineLock::lock_word() {

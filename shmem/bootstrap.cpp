@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "runtime/descriptor_room.hpp"
 #include "shmem/hello.hpp"
 
 namespace sluice {
@@ -25,13 +26,6 @@ Token random_token() {
   Token token{};
   if (::getrandom(token.data(), sizeof token, 0) != static_cast<ssize_t>(sizeof token)) throw_errno("getrandom");
   return token;
-}
-
-/// FNV-1a; only meant to tell jobs apart that were started side by side by mistake.
-std::uint64_t hash(const std::string& text) {
-  std::uint64_t value = 0xcbf29ce484222325;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return value;
 }
 
 std::array<char, 40> random_name() {
@@ -116,8 +110,8 @@ class ShmemBootstrap::Handshake {
 
   void check_address(std::size_t index) const {
     const ShmemAddress& its = addresses_[index];
+    if (its.layout == 0) throw std::runtime_error("it cannot share memory");
     if (its.layout != b_.address_.layout) throw std::runtime_error("it runs another version of Sluice");
-    if (its.job != b_.address_.job) throw std::runtime_error("it belongs to another job");
     if (its.uid != b_.address_.uid) throw std::runtime_error("it belongs to user " + std::to_string(its.uid));
   }
 
@@ -136,7 +130,7 @@ class ShmemBootstrap::Handshake {
     }
     b_.peers_[index].pid = check_user(socket);
     greet(socket, index);
-    b_.peers_[index].socket = std::move(socket);
+    b_.peers_[index].socket = DescriptorRoom::moved_up(std::move(socket));
     stages_[index] = Stage::called;
   }
 
@@ -184,7 +178,7 @@ class ShmemBootstrap::Handshake {
       if (hello.index >= stages_.size() || stages_[hello.index] != Stage::expected || !is_genuine(hello)) return true;
       attempt(hello.index, [&] {
         greet(stranger, hello.index);
-        b_.peers_[hello.index].socket = std::move(stranger);
+        b_.peers_[hello.index].socket = DescriptorRoom::moved_up(std::move(stranger));
         b_.peers_[hello.index].pid = pid;
         meet(hello, std::move(descriptors));
       });
@@ -212,8 +206,8 @@ class ShmemBootstrap::Handshake {
   void meet(const Hello& hello, HelloDescriptors descriptors) {
     ShmemPeer& peer = b_.peers_[hello.index];
     peer.inbox = Inbox::open(descriptors.inbox, addresses_.size(), hello.sender);
-    peer.helper_bell = std::move(descriptors.helper_bell);
-    if (hello.has_alias_file != 0) peer.alias_file = std::move(descriptors.alias_file);
+    peer.helper_bell = DescriptorRoom::moved_up(std::move(descriptors.helper_bell));
+    if (hello.has_alias_file != 0) peer.alias_file = DescriptorRoom::moved_up(std::move(descriptors.alias_file));
     peer.token_address = hello.token_address;
     stages_[hello.index] = Stage::met;
   }
@@ -229,9 +223,9 @@ ShmemBootstrap::ShmemBootstrap(Options options) : options_(std::move(options)) {
   const auto own = std::find(local.begin(), local.end(), options_.self);
   if (own == local.end()) throw std::runtime_error("this process is not in the list of the processes of its node");
   self_ = static_cast<std::size_t>(own - local.begin());
-  address_ = {layout_fingerprint(), hash(options_.job), ::getpid(), ::getuid(), random_token(), random_name()};
+  address_ = {layout_fingerprint(), ::getpid(), ::getuid(), random_token(), random_name()};
   inbox_ = Inbox::create(local.size(), address_.token, inbox_file_);
-  helper_bell_ = Descriptor(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"));
+  helper_bell_ = DescriptorRoom::moved_up(Descriptor(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")));
   listener_ = unix_socket();
   checked(::bind(listener_.get(), AbstractName(address_.name).get(), AbstractName::bytes), "bind of an abstract socket");
   checked(::listen(listener_.get(), static_cast<int>(local.size())), "listen");

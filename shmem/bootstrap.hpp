@@ -30,8 +30,7 @@ namespace sluice {
 
 /// What a process announces to the others of its node. Plain bytes, to be gathered by any means.
 struct ShmemAddress {
-  std::uint64_t layout = 0;  // layout_fingerprint()
-  std::uint64_t job = 0;     // hash of the job's key
+  std::uint64_t layout = 0;  // layout_fingerprint(); 0: this process has none, and says why itself
   std::int32_t pid = 0;
   std::uint32_t uid = 0;
   Token token{};
@@ -54,7 +53,6 @@ class ShmemBootstrap {
   struct Options {
     Peer self{};
     std::vector<Peer> local;  // the processes of this node, self included, in the same order everywhere
-    std::string job;          // the same for the processes of one job only
     int alias_file = -1;      // not owned
     std::chrono::steady_clock::time_point deadline;
   };

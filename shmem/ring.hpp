@@ -125,7 +125,7 @@ class RingWriter {
     ring::control_word(record).store(reserved_, order);
     tail_ += reserved_ & ~ring::sort_mask;
     if (tail_ + 2 * cache_line <= known_head_ + capacity_) arm(tail_ + cache_line);
-    hint(record, std::min<std::size_t>(reserved_ & ~ring::sort_mask, most_hinted), awaited);
+    hint(record, reserved_ & ~ring::sort_mask, awaited);
   }
 
   /// Nothing was ever published.
@@ -167,11 +167,15 @@ class RingWriter {
   }
 
   /// After a record of so many bytes was published. A message is mostly followed by one of its size: that one's lines, which the
-  /// consumer has read last, are fetched now and not when the message is in a hurry.
+  /// consumer has read last, are fetched now and not when the message is in a hurry. Where it will turn back is a guess.
   void hint(const std::byte* record, std::size_t bytes, bool awaited) const {
-    if (elsewhere_ && awaited) cache_hints::demote(record, bytes);
+    if (elsewhere_ && awaited) cache_hints::demote(record, std::min(bytes, most_demoted));
+    if (bytes <= cache_line) return;
     const std::size_t to_end = capacity_ - (tail_ & (capacity_ - 1));
-    if (bytes > cache_line && tail_ + bytes <= known_head_ + capacity_) cache_hints::own(at(tail_), std::min(bytes, to_end));
+    const bool turns = elsewhere_ && (bytes > to_end || (capacity_ - to_end >= lap_ && tail_ >= next_turn_));
+    const std::uint64_t next = turns ? tail_ + to_end : tail_;
+    if (!turns && next + bytes > known_head_ + capacity_) return;
+    cache_hints::own(at(next), std::min({bytes, elsewhere_ ? bytes : most_of_a_neighbour, turns ? bytes : to_end}));
   }
 
   void publish_skip(std::size_t bytes) {
@@ -180,8 +184,10 @@ class RingWriter {
     tail_ += bytes;
   }
 
-  /// Longer records are read while they are written elsewhere.
-  static constexpr std::size_t most_hinted = 4096 + 2 * cache_line;
+  /// The consumer of a longer record is already reading it.
+  static constexpr std::size_t most_demoted = 4096 + 2 * cache_line;
+  /// Of a consumer that shares the producer's processor, whose lines are mostly there.
+  static constexpr std::size_t most_of_a_neighbour = most_demoted;
 
   RingControl* control_ = nullptr;
   std::byte* buffer_ = nullptr;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/clock.hpp"
+#include "runtime/descriptor_room.hpp"
 #include "runtime/peer_distance.hpp"
 #include "shmem/attention.hpp"
 #include "shmem/cache_hints.hpp"
@@ -44,6 +45,8 @@ bool true_within(std::uint64_t ns, const Condition& condition) {
 
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tags; peers are tagged with their local index
 constexpr std::uint64_t own_reminder = own_bell - 1;
+
+Descriptor moved_up(int fd) { return DescriptorRoom::moved_up(Descriptor(fd)); }
 
 void watch(const Descriptor& epoll, int fd, std::uint64_t tag) {
   epoll_event event{};
@@ -81,8 +84,8 @@ ShmemTransport::ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode, bool o
       contact_words_(inbox_.layout().contact_words()),
       patient_(oversubscribed),
       helper_bell_(std::move(bootstrap.helper_bell_)),
-      reminder_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create")),
-      epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
+      reminder_(moved_up(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create"))),
+      epoll_(moved_up(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1"))) {
   watch(epoll_, helper_bell_.get(), own_bell);
   watch(epoll_, reminder_.get(), own_reminder);
   const LinkTerms terms{.mode = mode, .elsewhere = !patient_, .lap = cache_hints::lap_bytes(bootstrap.peers_.size(), !patient_)};

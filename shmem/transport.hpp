@@ -22,6 +22,9 @@ CopyMode copy_mode(std::string_view name);
 
 class ShmemTransport final : public Transport {
  public:
+  /// Socket, helper bell and alias file.
+  static constexpr std::size_t descriptors_of_a_peer = 3;
+
   /// Takes over what `bootstrap` has connected. `oversubscribed`: its processes share processors.
   ShmemTransport(ShmemBootstrap&& bootstrap, CopyMode mode, bool oversubscribed);
   ~ShmemTransport() override;

@@ -70,5 +70,6 @@ void collectives(Arguments);
 void halo(Arguments);
 void idle(Arguments);
 void null_calls(Arguments);
+void sweep(Arguments);
 
 }  // namespace bench

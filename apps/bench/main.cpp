@@ -19,6 +19,7 @@ constexpr std::array benchmarks{
     bench::Benchmark{"collectives", "[SECONDS]", 1, bench::collectives},
     bench::Benchmark{"halo", "[SIZES [SECONDS]]", 1, bench::halo},
     bench::Benchmark{"idle", "[SECONDS]", 2, bench::idle},
+    bench::Benchmark{"sweep", "[PATTERNS [SIZES [SECONDS]]]", 2, bench::sweep},
     bench::Benchmark{"null_calls", "[SECONDS]", 1, bench::null_calls},
 };
 

@@ -84,6 +84,7 @@ PROGRAMS = [
     Program("proc_null"),
     Program("datatypes", ranks=only_with(2)),
     Program("derived_requests"),
+    Program("descriptors"),
     Program("errors"),
     Program("buffered"),
     Program("sendrecv", ranks={**with_eight(), "sends": (2, 3)}),

@@ -29,7 +29,6 @@ inline ShmemBootstrap::Options node_options(std::size_t self, std::size_t size, 
   ShmemBootstrap::Options options;
   options.self = peer_of(self);
   for (std::size_t i = 0; i < size; i++) options.local.push_back(peer_of(i));
-  options.job = "unit test";
   options.alias_file = alias_file;
   options.deadline = Clock::now() + std::chrono::seconds(30);
   return options;
