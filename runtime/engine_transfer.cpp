@@ -32,8 +32,8 @@ namespace {
 
 /// Pieces that go through Sluice's own memory stay in the cache between the two copies.
 constexpr std::size_t bounce_bytes = 32 * 1024;
-/// So many pieces of a stream share half a ring: while the receiver copies one out, the sender fills the next.
-constexpr std::size_t pieces_on_their_way = 4;
+/// Shorter through a ring: the receiver copies the first piece out while the sender fills the next.
+constexpr std::size_t piece_bytes = bounce_bytes / 2;
 /// A question to the kernel (cross-memory attach) costs more than to look whether the block lives. 20 KB gathered from one rank
 /// 4.1 µs and 3.0, there and back 8.6 and 4.3. Smaller messages are seldom announced.
 constexpr std::size_t least_offered_bytes = 16 * 1024;
@@ -202,8 +202,7 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
 }
 
 std::size_t Engine::State::push_copied(const Request& send, std::size_t most) {
-  const std::size_t room =
-      send.peer == self ? bounce_bytes : std::min(bounce_bytes, transport->max_payload(send.peer) / pieces_on_their_way);
+  const std::size_t room = send.peer == self ? bounce_bytes : std::min(piece_bytes, transport->max_payload(send.peer));
   const std::size_t bytes = std::min(room, most);
   std::byte* target = reserve(send.peer, bytes);
   if (!target) return 0;
