@@ -54,6 +54,7 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
   } else {
     if (request->released) end_release(*request);
     --pending_sends;
+    if (request->peer == self) --sends_to_self;
     if (request->has_left()) --left_sends;
     aside_bytes -= request->aside;
     if (request->detached && request->mode == SendMode::buffered) {

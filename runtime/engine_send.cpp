@@ -94,6 +94,7 @@ Request* Engine::State::new_send(Context& context, Rank to, Tag tag, SendMode mo
     trace::named(*send, ++traced_operations);
   ++context.operations;
   ++pending_sends;
+  if (send->peer == self) ++sends_to_self;
   return send;
 }
 
@@ -104,6 +105,7 @@ std::byte* Engine::State::reserve(Peer to, std::size_t payload_bytes) {
 void Engine::State::commit(Peer to, const MessageHeader& header) {
   if (to == self) {
     to_self.commit(header);
+    if (sleepers != 0) transport_poke();  // no transport brings it to a thread that waits
   } else {
     transport->commit(to, header);
   }
@@ -256,7 +258,7 @@ std::size_t Engine::State::announce(Request& send, MessageHeader header, const R
   const bool by_chunks = (header.flags & flag_rdma) != 0 && (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
   const bool is_streamed = !by_chunks && send.peer != self && transport->streams_directly(send.peer);
   std::size_t first = 0;
-  if (outgoing[to].empty()) {
+  if ((by_chunks || is_streamed) && outgoing[to].empty()) {
     const std::size_t most = transport->max_payload(send.peer) - sizeof rts;
     if (by_chunks) first = std::min({send.bytes, config.rdrp_chunk, most});
     if (is_streamed) first = budgets[to].share_of(send.bytes, most);

@@ -418,6 +418,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t pending_sends = 0;
   std::size_t gathered_sends = 0;  // of these, read by an adapter: nothing but their own end is to come of them
   std::size_t left_sends = 0;      // of these, brought whole by their announcements: likewise
+  std::size_t sends_to_self = 0;   // of these, by this process to itself
   std::size_t buffered_sends = 0;
   std::size_t buffered_bytes = 0;
   std::size_t aside_bytes = 0;

@@ -446,9 +446,13 @@ void Engine::drain() {
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
   const Transport* transport = state_->transport;
-  while (state_->pending_sends != 0 || state_->queued != 0 || state_->withdrawals != 0 ||
-         (transport && transport->holds_output())) {
-    if (!state_->progress(lock)) waiter.step(lock);
+  for (;;) {
+    if (state_->progress(lock)) continue;
+    // What this process has sent to itself and not received when nothing moves any more, nobody will receive.
+    if (state_->pending_sends == state_->sends_to_self && state_->queued == 0 && state_->withdrawals == 0 &&
+        !(transport && transport->holds_output()))
+      return;
+    waiter.step(lock);
   }
 }
 

@@ -10,6 +10,22 @@ static void truncated_irecv(void) { truncated_by(by_irecv, 500000, 400000); }
 static void truncated_test(void) { truncated_by(by_test, 500000, 400000); }
 static void truncated_mrecv(void) { truncated_by(by_mrecv, 500000, 400000); }
 
+static void truncated_large_to_itself(void) {
+  enum { sent = 500000, room = 300000, margin = 128 };
+  char *out = allocate(sent), *in = allocate(room + margin);
+  MPI_Request request;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  fill(out, sent, 1);
+  memset(in, 0x44, room + margin);
+  MPI_Isend(out, sent, MPI_BYTE, 0, 0, MPI_COMM_SELF, &request);
+  MPI_Probe(0, 0, MPI_COMM_SELF, IGNORE);
+  EXPECT_CLASS(MPI_Recv(in, room, MPI_BYTE, 0, 0, MPI_COMM_SELF, IGNORE), MPI_ERR_TRUNCATE);
+  MPI_Wait(&request, IGNORE);
+  expect_all(in + room, margin, 0x44);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  free(in), free(out);
+}
+
 static void too_large_for_the_buffer(void) {
   enum { room = 10000 };
   char message[20000] = {0};
@@ -51,6 +67,6 @@ static void buffered_persistent_large(void) {
 
 static const Case cases[] = {CASE(truncated_large_recv, 2),     CASE(truncated_large_into_small, 2),
                              CASE(truncated_irecv, 2),          CASE(truncated_test, 2),
-                             CASE(truncated_mrecv, 2),          CASE(too_large_for_the_buffer, 1),
-                             CASE(buffered_persistent_large, 2)};
+                             CASE(truncated_mrecv, 2),          CASE(truncated_large_to_itself, 1),
+                             CASE(too_large_for_the_buffer, 1), CASE(buffered_persistent_large, 2)};
 SUITE(cases)

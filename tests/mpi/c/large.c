@@ -34,5 +34,26 @@ static void more_than_two_gigabytes(void) {
   MPI_Type_free(&block);
 }
 
-static const Case cases[] = {CASE(more_than_two_gigabytes, 2)};
+static void more_than_two_gigabytes_to_itself(void) {
+  if (size > 1) return;
+  const size_t words = (size_t)blocks * MB / sizeof(uint64_t);
+  MPI_Datatype block;
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Type_contiguous(MB, MPI_BYTE, &block);
+  MPI_Type_commit(&block);
+  uint64_t *out = allocate(words * sizeof *out), *in = allocate(words * sizeof *in);
+  for (size_t i = 0; i < words; i++) out[i] = i ^ 0x5a5a;
+  MPI_Isend(out, blocks, block, rank, 0, WORLD, &request);
+  MPI_Recv(in, blocks, block, rank, 0, WORLD, &status);
+  MPI_Wait(&request, IGNORE);
+  int count = -1;
+  MPI_Get_count(&status, block, &count);
+  EXPECT_EQ(count, blocks);
+  EXPECT_EQ(memcmp(in, out, words * sizeof *in), 0);
+  free(in), free(out);
+  MPI_Type_free(&block);
+}
+
+static const Case cases[] = {CASE(more_than_two_gigabytes, 2), CASE(more_than_two_gigabytes_to_itself, 1)};
 SUITE(cases)

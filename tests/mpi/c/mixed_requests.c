@@ -207,7 +207,7 @@ static const Case cases[] = {CASE(ibcast_in_waitall, 1),
                              CASE(ialltoall_in_waitsome, 1),
                              CASE(igather_in_testany_and_testsome, 1),
                              CASE(own_generalized_request_in_waitall, 1),
-                             CASE(one_sided_request_in_waitall, 1),
+                             CASE(one_sided_request_in_waitall, 2),
                              CASE(file_request_in_waitall, 1),
                              CASE(status_of_a_host_request, 1),
                              CASE(host_request_depends_on_a_message, 2)};

@@ -139,18 +139,18 @@ static void blocking_ping_pong(void) {
   }
 }
 
-static const Case cases[] = {CASE(send_all_sizes, 2),
-                             CASE(ssend_all_sizes, 2),
-                             CASE(rsend_all_sizes, 2),
-                             CASE(bsend_all_sizes, 2),
-                             CASE(isend_all_sizes, 2),
-                             CASE(issend_all_sizes, 2),
-                             CASE(irsend_all_sizes, 2),
-                             CASE(ibsend_all_sizes, 2),
+static const Case cases[] = {CASE(send_all_sizes, 1),
+                             CASE(ssend_all_sizes, 1),
+                             CASE(rsend_all_sizes, 1),
+                             CASE(bsend_all_sizes, 1),
+                             CASE(isend_all_sizes, 1),
+                             CASE(issend_all_sizes, 1),
+                             CASE(irsend_all_sizes, 1),
+                             CASE(ibsend_all_sizes, 1),
                              CASE(issend_small_waits_for_its_match, 2),
                              CASE(issend_large_waits_for_its_match, 2),
                              CASE(issend_empty_waits_for_its_match, 2),
                              CASE(ssend_returns_after_match, 2),
-                             CASE(every_rank_to_every_rank, 2),
+                             CASE(every_rank_to_every_rank, 1),
                              CASE(blocking_ping_pong, 2)};
 SUITE(cases)

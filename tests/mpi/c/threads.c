@@ -243,6 +243,31 @@ static void a_thread_that_writes_beside_a_buffer(void) {
   free(sent);
 }
 
+// Two threads of a rank send each other messages in MPI_COMM_SELF; each pauses now and then, so that the other waits long.
+static void* talk_to_the_other(void* argument) {
+  const int me = (int)(long)argument;
+  char* buffer = allocate(MB);
+  for (int i = 0; i < rounds; i++) {
+    const int bytes = i % 3 == 2 ? MB : bytes_of(i);
+    if (i % 2 == me) {
+      if (i % 10 < 2) be_late();
+      fill(buffer, (size_t)bytes, (unsigned)i);
+      (i % 4 < 2 ? MPI_Send : MPI_Ssend)(buffer, bytes, MPI_BYTE, 0, i, MPI_COMM_SELF);
+    } else {
+      MPI_Recv(buffer, bytes, MPI_BYTE, MPI_ANY_SOURCE, i, MPI_COMM_SELF, IGNORE);
+      expect_filled(buffer, (size_t)bytes, (unsigned)i);
+    }
+  }
+  free(buffer);
+  return NULL;
+}
+static void two_threads_of_a_rank_talk(void) {
+  pthread_t other;
+  pthread_create(&other, NULL, talk_to_the_other, (void*)1);
+  talk_to_the_other(NULL);
+  pthread_join(other, NULL);
+}
+
 static void level_is_multiple(void) {
   int level = -1, is_main = 0;
   MPI_Query_thread(&level);
@@ -257,6 +282,7 @@ static const Case cases[] = {CASE(level_is_multiple, 1),
                              CASE(all_threads_receive_the_same_tag, 2),
                              CASE(all_threads_in_matched_probe, 2),
                              CASE(a_thread_waits_for_another_of_its_rank, 1),
+                             CASE(two_threads_of_a_rank_talk, 1),
                              CASE(a_blocked_thread_does_not_block_others, 2),
                              CASE(threads_with_neighbouring_late_receives, 2),
                              CASE(waitany_and_testall_in_all_threads, 2),

@@ -5,7 +5,7 @@ import re
 
 Block = collections.namedtuple("Block", "first count ranks arguments")
 
-# Seeds 1 to 200; what a seed does also depends on the number of ranks and threads, so a seed belongs to one block. Later
+# Seeds 1 to 230; what a seed does also depends on the number of ranks and threads, so a seed belongs to one block. Later
 # seeds come in the same blocks, again and again.
 BLOCKS = [
     Block(1, 40, 2, ["0"]),
@@ -14,6 +14,8 @@ BLOCKS = [
     Block(121, 30, 2, ["2"]),
     Block(151, 25, 3, ["3"]),
     Block(176, 25, 2, ["3", "shared"]),
+    Block(201, 15, 1, ["0"]),
+    Block(216, 15, 1, ["3"]),
 ]
 CYCLE = sum(block.count for block in BLOCKS)
 

@@ -6,9 +6,9 @@ from modes import GUEST_MODES, MIXED_MODES
 
 # Ranks in each mode. The host runs with every number that some mode needs, as the reference.
 USUAL_RANKS = {
-    "release": (2, 3, 4),
-    "userfaultfd": (2, 4),
-    "off": (2, 4),
+    "release": (1, 2, 3, 4),
+    "userfaultfd": (1, 2, 4),
+    "off": (1, 2, 4),
     "blocks": (2,),
     "matched": (2, 3),
     "stream": (2, 4),
@@ -52,33 +52,43 @@ class Program:
         return sorted({count for counts in self.ranks.values() for count in counts}) if self.host_is_right else []
 
 
-def with_eight():
-    return {**USUAL_RANKS, "release": (2, 3, 4, 8)}
+# Of programs in which every case needs a second rank.
+TWO_OR_MORE = {mode: tuple(count for count in counts if count > 1) for mode, counts in USUAL_RANKS.items()}
 
 
-def and_reused():
+def and_eight(ranks):
+    return {**ranks, "release": (*ranks["release"], 8)}
+
+
+def and_reused(ranks):
     """Buffers are used again after they have been sent."""
-    return {**USUAL_RANKS, "sends": (2, 4), "again": (2, 4)}
+    return {**ranks, "sends": (2, 4), "again": (2, 4)}
 
 
 def only_with(*counts):
     return {mode: counts for mode in USUAL_RANKS}
 
 
+def and_alone(ranks):
+    return {**ranks, "release": (1, *ranks["release"])}
+
+
 # Each ends in an MPI_Finalize of its own.
 FINALIZE_CASES = ("pending_sends", "buffered_sends", "never_read", "inactive_requests_and_open_communicators", "messages_inside",
-                  "messages_from_before", "one_rank_is_late")
+                  "messages_from_before", "one_rank_is_late", "never_received")
+FINALIZE_CASES_OF_ONE = FINALIZE_CASES[-5:]
 
 SLUICE_ONLY = {mode: (2,) for mode in USUAL_RANKS if mode != "disabled"}
 
 PROGRAMS = [
-    Program("large", ranks={"release": (2,), "rput": (2,), "stream": (2,), "cma": (2,)}, gigabytes=8, seconds=240),
-    Program("send_modes", ranks={**with_eight(), "sends": (2,)}),
-    Program("wildcards", ranks=with_eight()),
-    Program("ordering", ranks=and_reused()),
-    Program("probes"),
+    Program("large", ranks={"release": (2,), "rget": (1,), "rput": (2,), "stream": (2,), "cma": (2,)}, gigabytes=8, seconds=240),
+    Program("self_messages", ranks={**only_with(1, 2), "release": (1, 2, 3), "tcp": (1, 3), "sends": (1, 2), "again": (1, 2)}),
+    Program("send_modes", ranks={**and_eight(USUAL_RANKS), "sends": (2,)}),
+    Program("wildcards", ranks=and_eight(TWO_OR_MORE)),
+    Program("ordering", ranks=and_reused(TWO_OR_MORE)),
+    Program("probes", ranks=TWO_OR_MORE),
     Program("matched_probe"),
-    Program("persistent", ranks=and_reused()),
+    Program("persistent", ranks=and_reused(USUAL_RANKS)),
     Program("wait_family"),
     Program("cancel"),
     Program("proc_null"),
@@ -87,32 +97,34 @@ PROGRAMS = [
     Program("descriptors"),
     Program("errors"),
     Program("buffered"),
-    Program("sendrecv", ranks={**with_eight(), "sends": (2, 3)}),
-    Program("interfaces", ranks=only_with(2)),
+    Program("sendrecv", ranks={**and_eight(USUAL_RANKS), "sends": (2, 3)}),
+    Program("interfaces", ranks=and_alone(only_with(2))),
     Program("communicators"),
     Program("by_name"),
     Program("callbacks"),
-    Program("intercomm"),
+    Program("intercomm", ranks=TWO_OR_MORE),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),
     Program("mixed_requests", shares_files=True),
-    Program("settling", ranks=and_reused(), shares_files=True),
-    Program("host_progress"),
-    Program("causality", ranks=and_reused()),
-    Program("release_touch", ranks=with_eight()),
-    Program("release_datatypes"),
-    Program("release_memory", ranks=and_reused()),
-    Program("release_pages"),
-    Program("release_requests"),
-    Program("memory_returned", ranks=and_reused()),
+    Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
+    Program("host_progress", ranks=TWO_OR_MORE),
+    Program("causality", ranks=and_reused(TWO_OR_MORE)),
+    Program("release_touch", ranks=and_eight(TWO_OR_MORE)),
+    Program("release_datatypes", ranks=TWO_OR_MORE),
+    Program("release_memory", ranks=and_reused(TWO_OR_MORE)),
+    Program("release_pages", ranks=TWO_OR_MORE),
+    Program("release_requests", ranks=TWO_OR_MORE),
+    Program("memory_returned", ranks=and_reused(TWO_OR_MORE)),
     Program("memory_moved", ranks=only_with(2)),
-    Program("processes"),
-    Program("beyond_host", ranks=SLUICE_ONLY, host_is_right=False),
+    Program("processes", ranks=TWO_OR_MORE),
+    Program("beyond_host", ranks=and_alone(SLUICE_ONLY), host_is_right=False),
     *(Program("thread_levels", ranks=only_with(2), arguments=level) for level in ((), ("0",), ("1",), ("2",), ("3",))),
-    *(Program("finalize", ranks={**only_with(2), "sends": (2,)}, arguments=(case,)) for case in FINALIZE_CASES),
-    Program("f08_messages", language="fortran"),
-    Program("f08_requests", language="fortran"),
-    Program("use_mpi", language="fortran"),
-    Program("mpif_h", language="fortran"),
+    *(Program("finalize", ranks={**only_with(2), "sends": (2,)}, arguments=(case,)) for case in FINALIZE_CASES
+      if case not in FINALIZE_CASES_OF_ONE),
+    *(Program("finalize", ranks=and_alone({**only_with(2), "sends": (2,)}), arguments=(case,)) for case in FINALIZE_CASES_OF_ONE),
+    Program("f08_messages", ranks=TWO_OR_MORE, language="fortran"),
+    Program("f08_requests", ranks=TWO_OR_MORE, language="fortran"),
+    Program("use_mpi", ranks=TWO_OR_MORE, language="fortran"),
+    Program("mpif_h", ranks=TWO_OR_MORE, language="fortran"),
     Program("mixed_operations", language="python"),
 ]
