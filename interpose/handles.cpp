@@ -50,6 +50,7 @@ void give_back(Handle& handle) {
   handle.started = false;
   handle.active = nullptr;
   handle.operation.reset();
+  handle.staged.reset();
   const auto guard = lock_unused();
   handle.next_unused = unused;
   unused = &handle;
@@ -80,10 +81,11 @@ Outcome visible(const Handle& handle, const Outcome& outcome) {
   return shown;
 }
 
-MPI_Request handle_for_operation(Request* active, bool receives, Communicator& communicator) {
-  Handle& handle = take_handle(Handle::Kind::once, receives, &communicator);
-  handle.active = active;
-  return handle.request;
+/// No later call would bring the message to the device.
+void finish_unseen(Handle& handle) {
+  engine().wait_all({&handle.active, 1}, {});
+  handle.staged->deliver(engine().take(handle.active));
+  handle.active = nullptr;
 }
 
 }  // namespace
@@ -101,11 +103,16 @@ MPI_Request handle_for_send(Request* send, Communicator& communicator) {
     engine().take(send);
     return completed_send().request;
   }
-  return handle_for_operation(send, false, communicator);
+  Handle& handle = take_handle(Handle::Kind::once, false, &communicator);
+  handle.active = send;
+  return handle.request;
 }
 
-MPI_Request handle_for_receive(Request* receive, Communicator& communicator) {
-  return handle_for_operation(receive, true, communicator);
+MPI_Request handle_for_receive(Request* receive, Communicator& communicator, std::unique_ptr<StagedReceive> staged) {
+  Handle& handle = take_handle(Handle::Kind::once, true, &communicator);
+  handle.active = receive;
+  handle.staged = std::move(staged);
+  return handle.request;
 }
 
 MPI_Request handle_for_no_process(bool receives) {
@@ -120,7 +127,9 @@ MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation
 
 Outcome peek(const Handle& handle) {
   if (handle.is_inactive()) return empty_outcome;
-  return visible(handle, handle.active ? Engine::peek(*handle.active) : handle.outcome);
+  const Outcome outcome = handle.active ? Engine::peek(*handle.active) : handle.outcome;
+  if (handle.staged) handle.staged->deliver(outcome);
+  return visible(handle, outcome);
 }
 
 Outcome finish(Handle& handle, MPI_Request& slot) {
@@ -130,6 +139,10 @@ Outcome finish(Handle& handle, MPI_Request& slot) {
 
 Outcome finish(Handle& handle, MPI_Request& slot, const Outcome& taken) {
   const Outcome outcome = visible(handle, taken);
+  if (handle.staged) [[unlikely]] {
+    handle.staged->deliver(taken);
+    handle.staged.reset();
+  }
   if (handle.kind == Handle::Kind::persistent) {
     handle.active = nullptr;
     handle.started = false;
@@ -141,6 +154,7 @@ Outcome finish(Handle& handle, MPI_Request& slot, const Outcome& taken) {
 }
 
 void discard(Handle& handle, MPI_Request& slot) {
+  if (handle.active && handle.staged) finish_unseen(handle);
   if (handle.active) engine().detach(handle.active);
   if (handle.kind != Handle::Kind::instant) give_back(handle);
   slot = predefined().request_null;

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "interpose/communicators.hpp"
+#include "interpose/device_buffers.hpp"
 #include "interpose/status.hpp"
 #include "runtime/engine.hpp"
 
@@ -26,6 +27,7 @@ struct PersistentOperation {
   Tag tag{};
   UserBuffer buffer;
   ByteRange span;
+  bool on_device = false;
 };
 
 struct Handle {
@@ -39,6 +41,7 @@ struct Handle {
   Outcome outcome;
   Communicator* communicator = nullptr;
   std::unique_ptr<PersistentOperation> operation;
+  std::unique_ptr<StagedReceive> staged;  // of an active receive into a device
   Handle* next_unused = nullptr;
 
   [[nodiscard]] bool is_inactive() const { return kind == Kind::persistent && !started; }
@@ -53,7 +56,7 @@ Handle* find_handle(MPI_Request request);
 
 /// A handle for an operation in progress, or the shared one when it is complete (`send` may then be null).
 MPI_Request handle_for_send(Request* send, Communicator& communicator);
-MPI_Request handle_for_receive(Request* receive, Communicator& communicator);
+MPI_Request handle_for_receive(Request* receive, Communicator& communicator, std::unique_ptr<StagedReceive> staged = nullptr);
 /// A completed operation with MPI_PROC_NULL.
 MPI_Request handle_for_no_process(bool receives);
 MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, Communicator& communicator);

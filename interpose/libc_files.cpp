@@ -3,7 +3,6 @@
 #include "interpose/libc_next.hpp"
 // The shape of the wrappers comes first.
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -36,13 +35,6 @@ int __fxstatat64(int, int, const char*, struct stat64*, int);
 namespace sluice {
 namespace {
 
-/// Most requests say how much their argument points to; the oldest do not.
-void settle_ioctl(unsigned long request, const void* argument) {
-  constexpr std::size_t largest_of_old = 256;
-  const std::size_t bytes = _IOC_SIZE(request);
-  settle(argument, bytes != 0 ? bytes : largest_of_old);
-}
-
 template <typename Answer>
 void settle_path(const char* path, Answer* answer, std::size_t bytes = sizeof(Answer)) {
   settle_string(path);
@@ -64,7 +56,6 @@ void settle_address(const sockaddr* address, const socklen_t* bytes) {
 
 using sluice::settle;
 using sluice::settle_address;
-using sluice::settle_ioctl;
 using sluice::settle_path;
 using sluice::settle_paths;
 using sluice::settle_string;
@@ -153,8 +144,6 @@ SYSTEM_CALL(int, fstatfs, (int file, struct statfs* answer) noexcept, (file, ans
 SYSTEM_CALL(int, statfs64, (const char* path, struct statfs64* answer) noexcept, (path, answer), settle_path(path, answer))
 SYSTEM_CALL(int, fstatfs64, (int file, struct statfs64* answer) noexcept, (file, answer), settle(answer, sizeof *answer))
 
-CONTROL_CALL(ioctl, (int file, unsigned long request, ...) noexcept, request, (file, request, argument),
-             settle_ioctl(request, argument))
 CONTROL_CALL(fcntl, (int file, int command, ...), command, (file, command, argument), settle(argument, sizeof(struct flock)))
 CONTROL_CALL(fcntl64, (int file, int command, ...), command, (file, command, argument), settle(argument, sizeof(struct flock64)))
 SYSTEM_CALL(int, pipe, (int* ends) noexcept, (ends), settle(ends, 2 * sizeof *ends))

@@ -15,7 +15,9 @@
 #include <cstring>
 
 #include "interpose/entry.hpp"
+#include "interpose/kept_calls.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/kept_memory.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {
@@ -88,11 +90,14 @@ int lock_everything(int flags) {
 using sluice::settle_break;
 using sluice::settle_inside_allocator;
 
-LIBRARY_CALL(int, munmap, (void* address, size_t bytes) noexcept, (address, bytes), settle_inside_allocator(address, bytes))
+extern "C" __attribute__((visibility("default"))) int munmap(void* address, size_t bytes) noexcept {
+  if (sluice::watching()) [[unlikely]]
+    settle_inside_allocator(address, bytes);
+  sluice::kept_memory::forget_all(sluice::ByteRange::of(address, bytes));
+  return NEXT(munmap)(address, bytes);
+}
 LIBRARY_CALL(int, mprotect, (void* address, size_t bytes, int protection) noexcept, (address, bytes, protection),
              settle_inside_allocator(address, bytes))
-LIBRARY_CALL(int, pkey_mprotect, (void* address, size_t bytes, int protection, int key) noexcept,
-             (address, bytes, protection, key), settle_inside_allocator(address, bytes))
 LIBRARY_CALL(void*, mmap, (void* address, size_t bytes, int protection, int flags, int file, off_t offset) noexcept,
              (address, bytes, protection, flags, file, offset), sluice::settle_below_mapping(address, bytes, flags))
 LIBRARY_CALL(void*, mmap64, (void* address, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept,
@@ -113,7 +118,9 @@ extern "C" __attribute__((visibility("default"))) int mlockall(int flags) noexce
 extern "C" __attribute__((visibility("default"))) int madvise(void* address, size_t bytes, int advice) noexcept {
   if (sluice::watching()) [[unlikely]]
     settle_inside_allocator(address, bytes);
-  const int result = advice == MADV_FREE ? sluice::drop_some_time(address, bytes) : NEXT(madvise)(address, bytes, advice);
+  const int result = sluice::keep(sluice::keeping_of_advice(address, bytes, advice), [&] {
+    return advice == MADV_FREE ? sluice::drop_some_time(address, bytes) : NEXT(madvise)(address, bytes, advice);
+  });
   if (result == 0 && sluice::engaged() && sluice::drops_contents(advice)) {
     sluice::engine().discard(sluice::ByteRange::of(address, sluice::in_whole_pages(bytes)));  // as the kernel does
   }

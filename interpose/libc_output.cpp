@@ -64,8 +64,6 @@ SYSTEM_CALL(ssize_t, sendmsg, (int socket, const msghdr* message, int flags), (s
 SYSTEM_CALL(int, sendmmsg, (int socket, mmsghdr* messages, unsigned count, int flags), (socket, messages, count, flags),
             hold_output_of(messages, count))
 
-SYSTEM_CALL(ssize_t, vmsplice, (int file, const iovec* vectors, size_t count, unsigned flags), (file, vectors, count, flags),
-            hold_output_of(vectors, static_cast<int>(count)))
 SYSTEM_CALL(ssize_t, process_vm_writev,
             (pid_t process, const iovec* own, unsigned long count, const iovec* others, unsigned long other_count,
              unsigned long flags) noexcept,

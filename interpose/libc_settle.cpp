@@ -39,6 +39,10 @@ void settle_for_good(ByteRange bytes) {
   if (can_wait()) engine().settle_without_host(PageRange::covering(bytes).bytes());
 }
 
+void make_private(ByteRange bytes) {
+  if (can_wait()) engine().make_private(PageRange::covering(bytes).bytes());
+}
+
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access) {
   std::size_t bytes = 0;
   settle(data, __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes, access);

@@ -31,6 +31,8 @@ void settle(const void* data, std::size_t bytes, Access access = Access::write);
 void settle_inside_allocator(const void* data, std::size_t bytes);
 /// Likewise, and after what other threads are releasing now: what must not come under guard there any more.
 void settle_for_good(ByteRange bytes);
+/// Alias blocks in these bytes become private memory, before a call that would mean something else on a block.
+void make_private(ByteRange bytes);
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access);
 void settle_string(const char* text);
 /// The vectors and what they describe.

@@ -19,7 +19,8 @@ int send_init(CallSite, const void* address, int count, MPI_Datatype type, int t
                                                                              .rank = send.to(),
                                                                              .tag = send.tag(),
                                                                              .buffer = send.buffer().user_buffer(),
-                                                                             .span = send.buffer().span()});
+                                                                             .span = send.buffer().span(),
+                                                                             .on_device = is_on_device(send.buffer())});
   *request = handle_for_persistent(std::move(operation), send.communicator());
   return MPI_SUCCESS;
 }
@@ -35,9 +36,19 @@ int Recv_init(CallSite, void* address, int count, MPI_Datatype type, int from, i
                                                                              .rank = receive.from(),
                                                                              .tag = receive.tag(),
                                                                              .buffer = receive.buffer().user_buffer(),
-                                                                             .span = receive.buffer().span()});
+                                                                             .span = receive.buffer().span(),
+                                                                             .on_device = is_on_device(receive.buffer())});
   *request = handle_for_persistent(std::move(operation), receive.communicator());
   return MPI_SUCCESS;
+}
+
+Request* start_on_device(Handle& handle, CallSite site) {
+  const PersistentOperation& operation = *handle.operation;
+  Context& context = *handle.communicator->context;
+  if (!operation.receives)
+    return start_device_send(context, operation.rank, operation.tag, operation.buffer, operation.mode, site);
+  handle.staged = std::make_unique<StagedReceive>(operation.buffer, site.function());
+  return engine().start_receive(context, operation.rank, operation.tag, handle.staged->buffer(), site);
 }
 
 Request* start_operation(const PersistentOperation& operation, Context& context, CallSite site) {
@@ -55,7 +66,7 @@ int start(Handle& handle, CallSite site) {
     if (operation.mode == SendMode::buffered && !attached_buffer_has_room(operation.buffer.bytes())) {
       return raise_error(communicator, MPI_ERR_BUFFER, site.function());
     }
-    handle.active = start_operation(operation, *communicator.context, site);
+    handle.active = operation.on_device ? start_on_device(handle, site) : start_operation(operation, *communicator.context, site);
   }
   handle.started = true;
   return MPI_SUCCESS;

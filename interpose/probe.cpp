@@ -79,9 +79,12 @@ int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messag
   buffer.settle(Access::write);
   const MatchedMessage taken = take_message(*slot);
   *message = predefined().message_null;
-  Request* request = engine().start_receive(taken.message, buffer.user_buffer(), site, Engine::Caller::waits);
+  const auto staged = stage_receive(buffer, site.function());
+  const UserBuffer target = staged ? staged->buffer() : buffer.user_buffer();
+  Request* request = engine().start_receive(taken.message, target, site, Engine::Caller::waits);
   engine().wait_all({&request, 1}, site);
   const Outcome outcome = engine().take(request);
+  if (staged) staged->deliver(outcome);
   fill_status(status, outcome);
   return conclude(outcome, *taken.communicator, site.function());
 }
@@ -97,7 +100,10 @@ int Imrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messa
   buffer.settle(Access::write);
   const MatchedMessage taken = take_message(*slot);
   *message = predefined().message_null;
-  *request = handle_for_receive(engine().start_receive(taken.message, buffer.user_buffer(), site), *taken.communicator);
+  auto staged = stage_receive(buffer, site.function());
+  const UserBuffer target = staged ? staged->buffer() : buffer.user_buffer();
+  Request* started = engine().start_receive(taken.message, target, site);
+  *request = handle_for_receive(started, *taken.communicator, std::move(staged));
   return MPI_SUCCESS;
 }
 

@@ -1,10 +1,27 @@
 // Blocking and nonblocking receives.
+#include "interpose/device_buffers.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/handles.hpp"
 #include "interpose/operation_arguments.hpp"
 
 namespace sluice::calls {
 namespace {
+
+Outcome receive_on_device(const ReceiveArguments& receive, CallSite site) {
+  StagedReceive staged(receive.buffer().user_buffer(), site.function());
+  const Outcome outcome = engine().receive(*receive.communicator().context, receive.from(), receive.tag(), staged.buffer(), site);
+  staged.deliver(outcome);
+  return outcome;
+}
+
+Outcome receive_now(const ReceiveArguments& receive, CallSite site) {
+  Context& context = *receive.communicator().context;
+  const BufferArgument& buffer = receive.buffer();
+  if (is_on_device(buffer)) [[unlikely]]
+    return receive_on_device(receive, site);
+  return buffer.simple() ? engine().receive(context, receive.from(), receive.tag(), buffer.address(), buffer.bytes(), site)
+                         : engine().receive(context, receive.from(), receive.tag(), buffer.user_buffer(), site);
+}
 
 int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   const ReceiveArguments receive(address, count, type, from, tag, comm);
@@ -14,10 +31,7 @@ int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, i
   }
   receive.buffer().settle(Access::write);
   Communicator& communicator = receive.communicator();
-  Context& context = *communicator.context;
-  const Outcome outcome = receive.buffer().simple()
-                              ? engine().receive(context, receive.from(), receive.tag(), address, receive.buffer().bytes(), site)
-                              : engine().receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site);
+  const Outcome outcome = receive_now(receive, site);
   fill_status(status, outcome);
   return conclude(outcome, communicator, site.function());
 }
@@ -35,6 +49,11 @@ int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, 
   receive.buffer().settle(Access::write);
   Communicator& communicator = receive.communicator();
   Context& context = *communicator.context;
+  if (auto staged = stage_receive(receive.buffer(), site.function())) [[unlikely]] {
+    Request* landing = engine().start_receive(context, receive.from(), receive.tag(), staged->buffer(), site);
+    *request = handle_for_receive(landing, communicator, std::move(staged));
+    return MPI_SUCCESS;
+  }
   Request* started = receive.buffer().simple()
                          ? engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().contents(), site)
                          : engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site);

@@ -1,5 +1,6 @@
 // Blocking and nonblocking sends in the four modes. A ready send is a standard one: the receive that it relies on is posted.
 #include "interpose/attached_buffer.hpp"
+#include "interpose/device_buffers.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/handles.hpp"
 #include "interpose/operation_arguments.hpp"
@@ -14,6 +15,22 @@ bool lacks_room(const SendArguments& send) {
   return false;
 }
 
+void send_from_device(const SendArguments& send, SendMode mode, CallSite site) {
+  Context& context = *send.communicator().context;
+  const UserBuffer device = send.buffer().user_buffer();
+  const auto copy = copy_from_device(device, site.function());
+  engine().send(context, send.to(), send.tag(), copy.get(), device.bytes(), mode, site);
+}
+
+Request* start(const SendArguments& send, SendMode mode, CallSite site) {
+  Context& context = *send.communicator().context;
+  const BufferArgument& buffer = send.buffer();
+  if (is_on_device(buffer)) [[unlikely]]
+    return start_device_send(context, send.to(), send.tag(), buffer.user_buffer(), mode, site);
+  return buffer.simple() ? engine().start_send(context, send.to(), send.tag(), buffer.contents(), mode, site)
+                         : engine().start_send(context, send.to(), send.tag(), buffer.user_buffer(), mode, site);
+}
+
 template <auto host_call, SendMode mode>
 int blocking(CallSite site, const void* address, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   const SendArguments send(address, count, type, to, tag, comm);
@@ -23,7 +40,11 @@ int blocking(CallSite site, const void* address, int count, MPI_Datatype type, i
   }
   send.buffer().settle(Access::read);
   if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function());
-  send_now(send, mode, site);
+  if (is_on_device(send.buffer())) [[unlikely]] {
+    send_from_device(send, mode, site);
+  } else {
+    send_now(send, mode, site);
+  }
   return MPI_SUCCESS;
 }
 
@@ -41,12 +62,7 @@ int nonblocking(CallSite site, const void* address, int count, MPI_Datatype type
   }
   send.buffer().settle(Access::read);
   if (lacks_room<mode>(send)) return raise_error(send.communicator(), MPI_ERR_BUFFER, site.function());
-  Communicator& communicator = send.communicator();
-  Context& context = *communicator.context;
-  Request* started = send.buffer().simple()
-                         ? engine().start_send(context, send.to(), send.tag(), send.buffer().contents(), mode, site)
-                         : engine().start_send(context, send.to(), send.tag(), send.buffer().user_buffer(), mode, site);
-  *request = handle_for_send(started, communicator);
+  *request = handle_for_send(start(send, mode, site), send.communicator());
   return MPI_SUCCESS;
 }
 

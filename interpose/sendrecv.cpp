@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 
+#include "interpose/device_buffers.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/operation_arguments.hpp"
 #include "interpose/status.hpp"
@@ -14,26 +15,31 @@ bool carried(const SendArguments& send, const ReceiveArguments& receive) {
   return (send.carried() || send.to_no_process()) && (receive.carried() || receive.from_no_process());
 }
 
-Request* start(const ReceiveArguments& receive, CallSite site) {
+/// `staged`: where the message of a device lands.
+Request* start(const ReceiveArguments& receive, const StagedReceive* staged, CallSite site) {
   if (!receive.carried()) return nullptr;
   Context& context = *receive.communicator().context;
-  return engine().start_receive(context, receive.from(), receive.tag(), receive.buffer().user_buffer(), site,
-                                Engine::Caller::waits);
+  const UserBuffer buffer = staged ? staged->buffer() : receive.buffer().user_buffer();
+  return engine().start_receive(context, receive.from(), receive.tag(), buffer, site, Engine::Caller::waits);
 }
 
 Request* start(const SendArguments& send, CallSite site) {
   if (!send.carried()) return nullptr;
   Context& context = *send.communicator().context;
-  return engine().start_send(context, send.to(), send.tag(), send.buffer().user_buffer(), SendMode::standard, site,
-                             Engine::Caller::waits);
+  const UserBuffer buffer = send.buffer().user_buffer();
+  if (is_on_device(send.buffer())) [[unlikely]]
+    return start_device_send(context, send.to(), send.tag(), buffer, SendMode::standard, site, Engine::Caller::waits);
+  return engine().start_send(context, send.to(), send.tag(), buffer, SendMode::standard, site, Engine::Caller::waits);
 }
 
 /// Both at once, so that they are released together or not at all.
-Outcome await(Request* sent, Request* received, CallSite site) {
+Outcome await(Request* sent, Request* received, StagedReceive* staged, CallSite site) {
   const std::array<Request*, 2> both{sent, received};
   engine().wait_all(both, site);
   if (sent) engine().take(sent);
-  return received ? engine().take(received) : no_process_outcome;
+  const Outcome outcome = received ? engine().take(received) : no_process_outcome;
+  if (received && staged) staged->deliver(outcome);
+  return outcome;
 }
 
 int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Datatype send_type, int to, int send_tag,
@@ -48,9 +54,10 @@ int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Dataty
   }
   send.buffer().settle(Access::read);
   receive.buffer().settle(Access::write);
-  Request* posted = start(receive, site);
+  const auto staged = stage_receive(receive.buffer(), site.function());
+  Request* posted = start(receive, staged.get(), site);
   Request* sent = start(send, site);
-  const Outcome outcome = await(sent, posted, site);
+  const Outcome outcome = await(sent, posted, staged.get(), site);
   fill_status(status, outcome);
   return conclude(outcome, receive.communicator(), site.function());
 }
@@ -59,6 +66,9 @@ int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Dataty
 Request* start_copy(const SendArguments& send, CallSite site) {
   if (!send.carried()) return nullptr;
   const BufferArgument& buffer = send.buffer();
+  if (is_on_device(buffer)) [[unlikely]]
+    return start_device_send(*send.communicator().context, send.to(), send.tag(), buffer.user_buffer(), SendMode::standard, site,
+                             Engine::Caller::waits);
   auto copy = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes());
   LayoutCursor(buffer.user_buffer()).pack({copy.get(), buffer.bytes()});
   return engine().start_send(*send.communicator().context, send.to(), send.tag(), std::move(copy), buffer.bytes(), site,
@@ -74,9 +84,10 @@ int Sendrecv_replace(CallSite site, void* address, int count, MPI_Datatype type,
     return host().Sendrecv_replace(address, count, type, to, send_tag, from, receive_tag, comm, status);
   }
   receive.buffer().settle(Access::write);
+  const auto staged = stage_receive(receive.buffer(), site.function());
   Request* sent = start_copy(send, site);
-  Request* posted = start(receive, site);
-  const Outcome outcome = await(sent, posted, site);
+  Request* posted = start(receive, staged.get(), site);
+  const Outcome outcome = await(sent, posted, staged.get(), site);
   fill_status(status, outcome);
   return conclude(outcome, receive.communicator(), site.function());
 }

@@ -15,6 +15,8 @@
 #include "runtime/alias_fork.hpp"
 #include "runtime/alias_gate.hpp"
 #include "runtime/alias_migration.hpp"
+#include "runtime/kept_memory.hpp"
+#include "runtime/own_pins.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/thread_storage.hpp"
 
@@ -56,6 +58,8 @@ const char* describe(Ineligible reason) {
       return "out of memory";
     case Ineligible::failed:
       return "system call failed";
+    case Ineligible::kept:
+      return "held by the kernel, a driver or the program";
   }
   return "unknown";
 }
@@ -65,10 +69,10 @@ struct AliasArena::State {
 
   AliasFile file;
   ProcessMaps maps;
+  MappingProbe probe;
   AliasFork fork;
   const std::size_t map_budget;
-  const std::uint64_t pinned_before_kb = held_memory().pinned_kb;
-  bool pins_itself = false;
+  own_pins::Others others{held_memory().pinned_kb};
   AliasBooks books{file, maps};
   AliasMigration migration{file, maps};
   PageSet holes;  // pages of blocks that held nothing, or were discarded; some may be there again
@@ -80,7 +84,8 @@ struct AliasArena::State {
   [[nodiscard]] bool is_mostly_untouched(const std::vector<PageRange>& parts) const;
   bool set_seam(PageRange pages);
   bool has_no_holes(PageRange pages);
-  [[nodiscard]] bool is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held) const;
+  [[nodiscard]] bool is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held);
+  void move_out_unless_lent(const ProcessMapping& mapping);
 };
 
 AliasArena::AliasArena(std::size_t map_budget, std::string refusal)
@@ -93,8 +98,19 @@ AliasArena::~AliasArena() { give_back(); }
 void AliasArena::give_back() {
   ProcessMapping mapping;
   for (ProcessMaps::Walk walk(state_->maps, 0); usable() && walk.next(mapping);) {
-    if (state_->file.backs(mapping) && !state_->file.is_window(mapping))
-      state_->migration.move_out(mapping.bytes, mapping.file_offset);
+    if (state_->file.backs(mapping) && !state_->file.is_window(mapping)) state_->move_out_unless_lent(mapping);
+  }
+}
+
+/// Whoever goes on using pages of a block keeps them, past the end of the arena.
+void AliasArena::State::move_out_unless_lent(const ProcessMapping& mapping) {
+  if (!kept_memory::is_lent(mapping.bytes)) {
+    migration.move_out(mapping.bytes, mapping.file_offset);
+    return;
+  }
+  for (std::uintptr_t at = mapping.bytes.begin; at < mapping.bytes.end; at += page_bytes) {
+    const ByteRange page{at, at + page_bytes};
+    if (!kept_memory::is_lent(page)) migration.move_out(page, mapping.file_offset + (at - mapping.bytes.begin));
   }
 }
 
@@ -109,8 +125,6 @@ ByteRange AliasArena::first_mapping_in_place(ByteRange bytes) const { return sta
 void AliasArena::note_send(ByteRange bytes, bool pending) { state_->books.note_send(PageRange::covering(bytes), pending); }
 
 void AliasArena::watch(BlockWatcher* watcher) { state_->file.watch(watcher); }
-
-void AliasArena::expect_own_pins() { state_->pins_itself = true; }
 
 void AliasArena::watch_registrations(RegistrationWatcher* watcher) { state_->file.watch_registrations(watcher); }
 
@@ -156,7 +170,7 @@ Ineligible AliasArena::migrate(ByteRange bytes, Purpose purpose) {
   state.books.sweep_if_due();
 
   std::vector<PageRange> missing;
-  const Ineligible reason = survey_range(state.file, state.maps, state.books.sent(), pages, missing);
+  const Ineligible reason = survey_range(state.file, state.maps, state.books.sent(), state.probe, pages, missing);
   if (reason != Ineligible::none) return reason;
   if (!missing.empty()) {
     const HeldMemory held = held_memory();
@@ -190,8 +204,8 @@ bool AliasArena::State::is_mostly_untouched(const std::vector<PageRange>& parts)
 
 /// It would go on writing to the pages that the file's have replaced. What was pinned since MPI_Init, and not by Sluice, may be
 /// these parts.
-bool AliasArena::State::is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held) const {
-  if (!pins_itself && held.pinned_kb > pinned_before_kb) return true;
+bool AliasArena::State::is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held) {
+  if (others.have_pinned(held.pinned_kb)) return true;
   const RegistrationWatcher* const watcher = file.registrations();
   return watcher && std::any_of(parts.begin(), parts.end(), [&](PageRange part) { return watcher->pins(part); });
 }

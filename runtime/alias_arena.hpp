@@ -37,6 +37,7 @@ enum class Ineligible : std::uint8_t {
   map_budget,  // more mappings than the budget below vm.max_map_count allows (rule 13)
   out_of_memory,
   failed,  // a system call failed in the middle; the old contents are in place
+  kept,    // the kernel, a driver or the program needs the pages or the mapping that are there (kept_memory, mapping_probe)
 };
 
 const char* describe(Ineligible reason);
@@ -126,9 +127,6 @@ class AliasArena {
 
   /// One watcher at a time; nullptr for none.
   void watch(BlockWatcher* watcher);
-
-  /// Adapters pin memory for Sluice: how much of it is pinned says nothing of others any more.
-  void expect_own_pins();
 
   /// One at a time; nullptr for none.
   void watch_registrations(RegistrationWatcher* watcher);

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "runtime/alternate_stacks.hpp"
+#include "runtime/kept_memory.hpp"
 #include "runtime/process_threads.hpp"
 #include "runtime/thread_storage.hpp"
 
@@ -74,7 +75,7 @@ bool is_protected_like_a_block(const ProcessMapping& mapping, const PageSet& sen
   return mapping.readable && sent.contains(PageRange::covering(part));
 }
 
-Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, PageRange pages,
+Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, MappingProbe& probe, PageRange pages,
                         std::vector<PageRange>& missing) {
   std::array<char, largest_name> name;
   ByteRange rest = pages.bytes();
@@ -90,6 +91,7 @@ Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const Pa
     }
     const Ineligible reason = judge(file, mapping, name.data(), part);
     if (reason != Ineligible::none) return reason;
+    if (kept_memory::overlaps(part) || probe.finds_kept(part)) return Ineligible::kept;
     const PageRange found = PageRange::covering(part);
     // Mappings of different kinds (.data, then .bss) may follow one another; one copy moves them all.
     if (!missing.empty() && missing.back().end == found.begin) {

@@ -6,6 +6,9 @@
 // and the caller's own stack pointer, for stacks that the program made itself. Thread-local storage lies beside the control
 // block: with it goes what every instruction of a thread may need, the fault handler's own variables included.
 //
+// Memory that somebody holds without the kernel's maps telling is known by what this process called (kept_memory) and by what the
+// kernel answers to questions (mapping_probe).
+//
 // Threading: as AliasArena, never in the fault handler.
 #pragma once
 
@@ -16,6 +19,7 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_page_set.hpp"
+#include "runtime/mapping_probe.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
 
@@ -26,7 +30,7 @@ namespace sluice {
 bool is_protected_like_a_block(const ProcessMapping& mapping, const PageSet& sent, ByteRange bytes);
 
 /// Appends the parts of `pages` that are not blocks yet to `missing`, in order, unless some part can never be one.
-Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, PageRange pages,
+Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, MappingProbe& probe, PageRange pages,
                         std::vector<PageRange>& missing);
 
 /// Memory that must stay where it is, by /proc/self/status, which does not tell where that is. As if there were, when it cannot

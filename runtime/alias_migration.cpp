@@ -50,6 +50,8 @@ Ineligible AliasMigration::back_out(PageRange pages, const PieceSet& held, Ineli
     file_.punch(pages.bytes());
     return reason;
   }
+  // Sealed memory (mseal) is where both changes stopped: what lies before it is writable again.
+  if (!stored && errno == EPERM) return reason;
   if (stored && file_.map_over(pages, held)) return Ineligible::none;
   fatal("%zu bytes at %p cannot be made writable again (errno %d)", pages.bytes().size(), as_pointer(pages.bytes().begin), errno);
 }

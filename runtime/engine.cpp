@@ -70,7 +70,6 @@ Engine::State::State(const Parts& parts)
     uses_sockets = uses_sockets || (other != self && transport->streams_directly(other));
   }
   if (arena && arena->usable() && reaches_by_rdma()) {
-    arena->expect_own_pins();
     if (config.frequent_sends != FrequentChoice::off)
       frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(config.frequent_share));
   }

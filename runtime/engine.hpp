@@ -119,9 +119,9 @@ class Engine {
                       Caller caller = Caller::goes_on);
   Request* start_send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site,
                       Caller caller = Caller::goes_on);
-  /// A standard-mode send of a copy, which lives as long as the request.
+  /// Of a copy, which lives as long as the request.
   Request* start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes, CallSite site,
-                      Caller caller = Caller::goes_on);
+                      Caller caller = Caller::goes_on, SendMode mode = SendMode::standard);
   Request* start_receive(Context& context, Rank from, Tag tag, std::span<std::byte> buffer, CallSite site,
                          Caller caller = Caller::goes_on);
   Request* start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site,

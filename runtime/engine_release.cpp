@@ -16,6 +16,7 @@
 #include "runtime/alternate_stacks.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/kept_memory.hpp"
 #include "runtime/lock_waiters.hpp"
 #include "runtime/trace_events.hpp"
 
@@ -65,7 +66,9 @@ class MemoryMoves {
 };
 
 /// Other threads, and the kernel, can do without these pages.
-bool may_close(ByteRange range) { return !alternate_stacks::share_pages_with(range) && !begins_beside_an_arena(range); }
+bool may_close(ByteRange range) {
+  return !alternate_stacks::share_pages_with(range) && !begins_beside_an_arena(range) && !kept_memory::overlaps(range);
+}
 
 }  // namespace
 

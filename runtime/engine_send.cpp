@@ -404,12 +404,13 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
 }
 
 Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes,
-                            CallSite site, Caller caller) {
+                            CallSite site, Caller caller, SendMode mode) {
   Lock lock(state_->mutex);
-  const State::AtOnce tried = state_->send_at_once(context, to, tag, copy.get(), bytes);
+  auto tried = State::AtOnce::not_tried;
+  if (mode == SendMode::standard) tried = state_->send_at_once(context, to, tag, copy.get(), bytes);
   if (tried == State::AtOnce::has_left) return nullptr;
   Inside inside(*state_, lock);
-  Request* send = state_->new_send(context, to, tag, SendMode::standard, site);
+  Request* send = state_->new_send(context, to, tag, mode, site);
   send->data = copy.get();
   send->owned = std::move(copy);
   send->bytes = bytes;

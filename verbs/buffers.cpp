@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "runtime/own_pins.hpp"
+
 namespace sluice {
 
 SendSlots::SendSlots(const VerbsDevice& device, std::uint32_t count) : count_(count), memory_(device, count * verbs_slot::bytes) {
@@ -21,6 +23,7 @@ ReceiveBuffers::ReceiveBuffers(const VerbsDevice& device, std::uint32_t most, st
   ibv_srq_init_attr attributes{};
   attributes.attr.max_wr = most;
   attributes.attr.max_sge = 1;
+  const own_pins::Making making;
   queue_.reset(device.library().create_srq(device.domain(), &attributes));
   if (!queue_) throw std::runtime_error(why_failed("ibv_create_srq", device.library().error()));
 }

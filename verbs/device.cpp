@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "runtime/own_pins.hpp"
+
 namespace sluice {
 namespace {
 
@@ -130,6 +132,7 @@ VerbsMemory::VerbsMemory(const VerbsDevice& device, std::size_t bytes, Access ac
   if (start == MAP_FAILED) throw_errno("mmap");
   mapping_ = Mapping(start, bytes);
   const VerbsLibrary& library = device.library();
+  const own_pins::Making making;
   const int by_peers = access == Access::peers ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE : 0;
   registration_ = {library.reg_mr(device.domain(), start, bytes, IBV_ACCESS_LOCAL_WRITE | by_peers), library.dereg_mr};
   if (!registration_) throw std::runtime_error(why_failed("ibv_reg_mr", library.error()));

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "runtime/own_pins.hpp"
+
 namespace sluice {
 namespace {
 
@@ -51,6 +53,7 @@ std::uint8_t QueuePair::timeout_code(unsigned seconds) {
 
 QueuePair::QueuePair(VerbsQueues& queues)
     : device_(queues.device()), queue_pair_(nullptr, device_.library().destroy_qp), packet_number_(random_packet_number()) {
+  const own_pins::Making making;
   for (const std::uint32_t size : inline_sizes) {
     ibv_qp_init_attr wanted{};
     wanted.send_cq = wanted.recv_cq = queues.completions();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "runtime/own_pins.hpp"
+
 namespace sluice {
 namespace {
 
@@ -48,6 +50,7 @@ VerbsQueues::VerbsQueues(VerbsDevice device, std::size_t peers, std::size_t near
   const VerbsLibrary& library = device_.library();
   if (!channel_) throw std::runtime_error(why_failed("ibv_create_comp_channel", library.error()));
   const auto entries = static_cast<int>(entries_of(peers, near_peers));
+  const own_pins::Making making;
   completions_.reset(library.create_cq(device_.context(), entries, nullptr, channel_.get(), 0));
   if (!completions_) throw std::runtime_error(why_failed("ibv_create_cq", library.error()));
   never_wait(channel_->fd);

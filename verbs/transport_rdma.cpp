@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "runtime/own_pins.hpp"
 #include "verbs/transport.hpp"
 
 namespace sluice {
@@ -25,12 +26,14 @@ bool VerbsTransport::register_memory(ByteRange bytes, Registration& registration
     return false;
   }
   registration = {bytes, region->lkey, region->rkey, region};
+  own_pins::add(bytes);
   ++counts_.registrations;
   return true;
 }
 
 void VerbsTransport::deregister(const Registration& registration) {
   device_.library().dereg_mr(static_cast<ibv_mr*>(registration.handle));
+  own_pins::remove(registration.bytes);
 }
 
 namespace {
