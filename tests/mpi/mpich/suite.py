@@ -24,6 +24,7 @@ SETTINGS = ["--disable-cxx", "--enable-fortran=all", "--disable-dependency-track
 ONLY_WITH_MPICH = '"$enable_f08" = "yes" -a "$FROM_MPICH" = "yes"'
 CONFIGURE_SECONDS = 600
 BUILD_SECONDS = 1200
+FAILURES = 2
 
 
 class Suite:
@@ -87,11 +88,14 @@ class Verdicts:
         self._known = {one["name"]: one for one in map(json.loads, lines)}
 
     def get(self, test):
-        return self._known.get(test.name)
+        """None where there is none to rely on: a failure counts when it has come twice, as the machine may have been busy."""
+        known = self._known.get(test.name)
+        return known if known and (not known["complaint"] or known.get("failures", 0) >= FAILURES) else None
 
     def record(self, test, complaint, seconds):
-        one = {"name": test.name, "complaint": complaint, "seconds": round(seconds, 2)}
         with self._lock, open(self._path, "a", encoding="utf-8") as file:
+            failures = self._known.get(test.name, {}).get("failures", 0) + bool(complaint)
+            one = {"name": test.name, "complaint": complaint, "seconds": round(seconds, 2), "failures": failures}
             self._known[test.name] = one
             file.write(json.dumps(one) + "\n")
         return one
