@@ -17,7 +17,7 @@ std::shared_ptr<const Layout> byte_layout();
 /// The triple (address, count, datatype).
 class BufferArgument {
  public:
-  BufferArgument(const void* address, int count, MPI_Datatype type)
+  BufferArgument(const void* address, MPI_Count count, MPI_Datatype type)
       : base_(static_cast<std::byte*>(const_cast<void*>(address))), count_(count), type_(flat_type(type)) {}
 
   /// A null address with bytes to transfer is left to the host; with absolute offsets it is MPI_BOTTOM.
@@ -47,7 +47,7 @@ class BufferArgument {
 
  private:
   std::byte* base_;
-  int count_;
+  MPI_Count count_;
   const FlatType* type_;
 };
 

@@ -5,9 +5,12 @@
 
 #include <cstddef>
 
+#include "interpose/communicators.hpp"
+
 namespace sluice {
 
-/// A buffered send of `bytes` fits beside those that have not left yet.
-bool attached_buffer_has_room(std::size_t bytes);
+/// A buffered send of `bytes` fits beside those that have not left yet. A communicator with a buffer of its own (MPI-4.1) is not
+/// held to the size of that.
+bool attached_buffer_has_room(const Communicator& communicator, std::size_t bytes);
 
 }  // namespace sluice

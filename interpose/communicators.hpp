@@ -21,6 +21,7 @@ struct Communicator {
   MPI_Comm handle{};
   int size = 0;
   std::atomic<bool> freed{false};
+  std::atomic<bool> has_buffer{false};  // MPI_Comm_attach_buffer
 
   [[nodiscard]] bool has_rank(int rank) const { return static_cast<unsigned>(rank) < static_cast<unsigned>(size); }
 };

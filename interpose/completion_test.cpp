@@ -1,4 +1,4 @@
-// MPI_Test, MPI_Testall, MPI_Testany, MPI_Testsome, MPI_Request_get_status. What is complete already is found without
+// MPI_Test, MPI_Testall, MPI_Testany, MPI_Testsome. What is complete already is found without
 // progressing.
 #include "interpose/completion.hpp"
 
@@ -19,14 +19,6 @@ int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
   if (!handle) return host_test(request, flag, status);
   *flag = complete_after_poll(*handle) ? 1 : 0;
   return *flag ? finish_one(*handle, *request, status, site.function()) : MPI_SUCCESS;
-}
-
-int Request_get_status(CallSite, MPI_Request request, int* flag, MPI_Status* status) {
-  const Handle* handle = flag ? find_handle(request) : nullptr;
-  if (!handle) return host().Request_get_status(request, flag, status);
-  *flag = complete_after_poll(*handle) ? 1 : 0;
-  if (*flag) fill_status(status, peek(*handle));
-  return MPI_SUCCESS;
 }
 
 int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
@@ -98,4 +90,3 @@ EXPORT(Test)
 EXPORT(Testall)
 EXPORT(Testany)
 EXPORT(Testsome)
-EXPORT(Request_get_status)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Generates what follows from the list of calls (calls.def) and the host's prototypes (mpi.h).
+"""Generates what follows from the list of calls (calls.def) and their prototypes: those of the host's mpi.h, and those of mpi4.h.
 
+  newer_calls.h    declarations of mpi4.h that this mpi.h does not have
   host_table.inc   the members of HostTable, one typed function pointer for every call of the list
   host_names.inc   their names, for the look-up
   call_names.inc   names of the CARRIED and ALWAYS calls, for CallSite
@@ -11,7 +12,7 @@
   entry_points.inc the exported calls, for look-ups by name
   libc_own.txt     for the linker: what Sluice itself calls of them goes past its own wrappers
 
-Usage: generate.py calls.def output-directory compiler [compiler arguments that find mpi.h]
+Usage: generate.py calls.def mpi4.h output-directory compiler [compiler arguments that find mpi.h]
 """
 
 import pathlib
@@ -26,7 +27,7 @@ ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 CALLER = "reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))"
 # Carried calls that may wait; the trace tells of each when it returns.
 BLOCKING = ("Send", "Ssend", "Rsend", "Bsend", "Recv", "Mrecv", "Sendrecv", "Sendrecv_replace", "Probe", "Mprobe", "Wait",
-            "Waitall", "Waitany", "Waitsome", "Buffer_detach")
+            "Waitall", "Waitany", "Waitsome", "Buffer_detach", "Buffer_flush", "Comm_detach_buffer", "Comm_flush_buffer")
 WITH_BODY = ("CARRIED", "ALWAYS")
 BODIES = {
     "SETTLED": "return sluice::host().{name}({arguments});",
@@ -55,13 +56,20 @@ def read_list(path):
 
 def read_prototypes(compiler):
     command = [*compiler, "-E", "-P", "-x", "c", "-include", "mpi.h", "/dev/null"]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return prototypes_in(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def prototypes_in(text):
     text = " ".join(ATTRIBUTE.sub(" ", text).split())
     prototypes = {}
     for match in PROTOTYPE.finditer(text):
         result, name, parameters = ("int", match[1], match[2]) if match[1] else (match[3], match[4], match[5])
         prototypes[name] = (result, [p.strip() for p in parameters.split(",") if p.strip() != "void"])
     return prototypes
+
+
+def without_comments(header):
+    return re.sub(r"//.*", "", pathlib.Path(header).read_text())
 
 
 def argument(parameter):
@@ -81,7 +89,7 @@ class Call:
     def entry(self, body):
         """The definition of MPI_X with PMPI_X as its alias."""
         return (f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)} "
-                f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
+                f"extern \"C\" decltype(::MPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
 
     def function(self, name, body):
         return f"{self.result} {name}({', '.join(self.parameters)}) {{ {body} }}"
@@ -114,7 +122,7 @@ class Call:
         if self.kind == "ALWAYS":
             return self.entry(self.body())
         passed = ", ".join(self.arguments)
-        told = self.traced("carried", self.name in BLOCKING) + self.body()
+        told = self.traced("carried", self.name.removesuffix("_c") in BLOCKING) + self.body()
         traced = f"[[gnu::noinline, gnu::cold]] static {self.function(f'traced_{self.name}', told)}"
         engaged = (f"if (sluice::trace::on()) [[unlikely]] return traced_{self.name}({passed}); "
                    f"return engaged_{self.name}({passed});")
@@ -128,9 +136,11 @@ class Call:
 
 
 def main():
-    listing, output, *compiler = sys.argv[1:]
+    listing, newer_header, output, *compiler = sys.argv[1:]
     output = pathlib.Path(output)
-    prototypes = read_prototypes(compiler)
+    known = read_prototypes(compiler)
+    newer = {name: prototype for name, prototype in prototypes_in(without_comments(newer_header)).items() if name not in known}
+    prototypes = {**known, **newer}
     listed = read_list(pathlib.Path(listing))
     calls = [Call(kind, name, prototypes) for kind, name in listed if kind != "LIBC"]
     libc = [name for kind, name in listed if kind == "LIBC"]
@@ -142,6 +152,8 @@ def main():
     def write(name, lines):
         (output / name).write_text("\n".join(lines) + "\n")
 
+    write("newer_calls.h", ["#pragma once", "#include <mpi.h>", "extern \"C\" {", "typedef struct ompi_instance_t* MPI_Session;"] +
+          [f"{result} {name}({', '.join(parameters)});" for name, (result, parameters) in newer.items()] + ["}"])
     write("host_table.inc", [f"decltype(&::MPI_{call.name}) {call.name};" for call in calls])
     write("host_names.inc", [f"\"PMPI_{call.name}\"," for call in calls])
     write("exports.hpp", ["#pragma once", "#include \"interpose/entry.hpp\""] +

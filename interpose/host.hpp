@@ -4,6 +4,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <newer_calls.h>
 
 #include <atomic>
 

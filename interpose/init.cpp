@@ -55,6 +55,13 @@ int Init_thread(CallSite, int* argc, char*** argv, int required, int* provided) 
   return start([&] { return host().Init_thread(argc, argv, required, provided); });
 }
 
+/// A program with sessions alone is the host's: all that it has are communicators made from groups, which are not adopted.
+int Session_init(CallSite, MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  const int code = host().Session_init(info, handler, session);
+  if (code == MPI_SUCCESS && !HostLibrary::get().is_known()) step_aside();
+  return code;
+}
+
 /// The host calls back when the session is to end.
 int Finalize(CallSite) {
   const HostCall here;
@@ -73,5 +80,6 @@ int Abort(CallSite, MPI_Comm comm, int code) {
 #include "exports.hpp"
 EXPORT(Init)
 EXPORT(Init_thread)
+EXPORT(Session_init)
 EXPORT(Finalize)
 EXPORT(Abort)

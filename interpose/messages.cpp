@@ -79,6 +79,14 @@ MPI_Message Message_f2c(CallSite, MPI_Fint message) {
   return reinterpret_cast<MPI_Message>(slots + (message - first_fortran_index));
 }
 
+int Message_toint(CallSite site, MPI_Message message) {
+  return find_message(message) ? static_cast<int>(Message_c2f(site, message)) : host().Message_toint(message);
+}
+
+MPI_Message Message_fromint(CallSite site, int message) {
+  return message >= first_fortran_index ? Message_f2c(site, message) : host().Message_fromint(message);
+}
+
 }  // namespace
 }  // namespace calls
 }  // namespace sluice
@@ -86,3 +94,5 @@ MPI_Message Message_f2c(CallSite, MPI_Fint message) {
 #include "exports.hpp"
 EXPORT(Message_c2f)
 EXPORT(Message_f2c)
+EXPORT(Message_toint)
+EXPORT(Message_fromint)

@@ -7,7 +7,7 @@ namespace sluice {
 
 class SendArguments {
  public:
-  SendArguments(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+  SendArguments(const void* buffer, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
       : communicator_(adopted(comm)), buffer_(buffer, count, type), to_(to), tag_(tag) {}
 
   /// Sluice carries this send: everything is in order, and there is a receiver.
@@ -42,7 +42,7 @@ inline void send_now(const SendArguments& send, SendMode mode, CallSite site) {
 
 class ReceiveArguments {
  public:
-  ReceiveArguments(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm)
+  ReceiveArguments(void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm)
       : communicator_(adopted(comm)), buffer_(buffer, count, type), from_(from), tag_(tag) {}
 
   [[nodiscard]] bool carried() const { return in_order() && valid_source(*communicator_, from_); }

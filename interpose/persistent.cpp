@@ -7,8 +7,9 @@
 namespace sluice::calls {
 namespace {
 
-template <auto host_call, SendMode mode>
-int send_init(CallSite, const void* address, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+template <auto host_call, SendMode mode, typename Count>
+int send_init(CallSite, const void* address, Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
   const SendArguments send(address, count, type, to, tag, comm);
   if (!request || !(send.carried() || send.to_no_process())) {
     return (host().*host_call)(address, count, type, to, tag, comm, request);
@@ -25,10 +26,12 @@ int send_init(CallSite, const void* address, int count, MPI_Datatype type, int t
   return MPI_SUCCESS;
 }
 
-int Recv_init(CallSite, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+template <auto host_call, typename Count>
+int receive_init(CallSite, void* address, Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                 MPI_Request* request) {
   const ReceiveArguments receive(address, count, type, from, tag, comm);
   if (!request || !(receive.carried() || receive.from_no_process())) {
-    return host().Recv_init(address, count, type, from, tag, comm, request);
+    return (host().*host_call)(address, count, type, from, tag, comm, request);
   }
   auto operation = std::make_unique<PersistentOperation>(PersistentOperation{.receives = true,
                                                                              .no_process = receive.from_no_process(),
@@ -63,7 +66,7 @@ int start(Handle& handle, CallSite site) {
   if (operation.no_process) {
     handle.outcome = operation.receives ? no_process_outcome : empty_outcome;
   } else {
-    if (operation.mode == SendMode::buffered && !attached_buffer_has_room(operation.buffer.bytes())) {
+    if (operation.mode == SendMode::buffered && !attached_buffer_has_room(communicator, operation.buffer.bytes())) {
       return raise_error(communicator, MPI_ERR_BUFFER, site.function());
     }
     handle.active = operation.on_device ? start_on_device(handle, site) : start_operation(operation, *communicator.context, site);
@@ -95,19 +98,30 @@ int Startall(CallSite site, int count, MPI_Request requests[]) {
   return result;
 }
 
-constexpr auto Send_init = send_init<&HostTable::Send_init, SendMode::standard>;
-constexpr auto Rsend_init = send_init<&HostTable::Rsend_init, SendMode::standard>;
-constexpr auto Ssend_init = send_init<&HostTable::Ssend_init, SendMode::synchronous>;
-constexpr auto Bsend_init = send_init<&HostTable::Bsend_init, SendMode::buffered>;
+constexpr auto Send_init = send_init<&HostTable::Send_init, SendMode::standard, int>;
+constexpr auto Send_init_c = send_init<&HostTable::Send_init_c, SendMode::standard, MPI_Count>;
+constexpr auto Rsend_init = send_init<&HostTable::Rsend_init, SendMode::standard, int>;
+constexpr auto Rsend_init_c = send_init<&HostTable::Rsend_init_c, SendMode::standard, MPI_Count>;
+constexpr auto Ssend_init = send_init<&HostTable::Ssend_init, SendMode::synchronous, int>;
+constexpr auto Ssend_init_c = send_init<&HostTable::Ssend_init_c, SendMode::synchronous, MPI_Count>;
+constexpr auto Bsend_init = send_init<&HostTable::Bsend_init, SendMode::buffered, int>;
+constexpr auto Bsend_init_c = send_init<&HostTable::Bsend_init_c, SendMode::buffered, MPI_Count>;
+constexpr auto Recv_init = receive_init<&HostTable::Recv_init, int>;
+constexpr auto Recv_init_c = receive_init<&HostTable::Recv_init_c, MPI_Count>;
 
 }  // namespace
 }  // namespace sluice::calls
 
 #include "exports.hpp"
 EXPORT(Send_init)
+EXPORT(Send_init_c)
 EXPORT(Rsend_init)
+EXPORT(Rsend_init_c)
 EXPORT(Ssend_init)
+EXPORT(Ssend_init_c)
 EXPORT(Bsend_init)
+EXPORT(Bsend_init_c)
 EXPORT(Recv_init)
+EXPORT(Recv_init_c)
 EXPORT(Start)
 EXPORT(Startall)

@@ -64,18 +64,20 @@ int Improbe(CallSite, int from, int tag, MPI_Comm comm, int* flag, MPI_Message* 
 }
 
 /// The host judges the buffer with a receive from nobody: it cannot be given a message that is not its own.
-int refuse(void* address, int count, MPI_Datatype type, const MatchedMessage& slot) {
-  return host().Recv(address, count, type, MPI_PROC_NULL, 0, slot.communicator->handle, MPI_STATUS_IGNORE);
+template <auto host_call, typename Count>
+int refuse(void* address, Count count, MPI_Datatype type, const MatchedMessage& slot) {
+  return (host().*host_call)(address, count, type, MPI_PROC_NULL, 0, slot.communicator->handle, MPI_STATUS_IGNORE);
 }
 
-int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+template <auto host_call, auto host_receive, typename Count>
+int matched(CallSite site, void* address, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
   MatchedMessage* slot = message ? find_message(*message) : nullptr;
   if (!slot) {
     const HostCall host_call;
-    return host().Mrecv(address, count, type, message, status);
+    return (host().*host_call)(address, count, type, message, status);
   }
   const BufferArgument buffer(address, count, type);
-  if (!buffer.valid()) return refuse(address, count, type, *slot);
+  if (!buffer.valid()) return refuse<host_receive>(address, count, type, *slot);
   buffer.settle(Access::write);
   const MatchedMessage taken = take_message(*slot);
   *message = predefined().message_null;
@@ -89,14 +91,16 @@ int Mrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messag
   return conclude(outcome, *taken.communicator, site.function());
 }
 
-int Imrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+template <auto host_call, auto host_receive, typename Count>
+int matched_nonblocking(CallSite site, void* address, Count count, MPI_Datatype type, MPI_Message* message,
+                        MPI_Request* request) {
   MatchedMessage* slot = message && request ? find_message(*message) : nullptr;
   if (!slot) {
     const HostCall host_call;
-    return host_activity().started(host().Imrecv(address, count, type, message, request), request);
+    return host_activity().started((host().*host_call)(address, count, type, message, request), request);
   }
   const BufferArgument buffer(address, count, type);
-  if (!buffer.valid()) return refuse(address, count, type, *slot);
+  if (!buffer.valid()) return refuse<host_receive>(address, count, type, *slot);
   buffer.settle(Access::write);
   const MatchedMessage taken = take_message(*slot);
   *message = predefined().message_null;
@@ -107,6 +111,11 @@ int Imrecv(CallSite site, void* address, int count, MPI_Datatype type, MPI_Messa
   return MPI_SUCCESS;
 }
 
+constexpr auto Mrecv = matched<&HostTable::Mrecv, &HostTable::Recv, int>;
+constexpr auto Mrecv_c = matched<&HostTable::Mrecv_c, &HostTable::Recv_c, MPI_Count>;
+constexpr auto Imrecv = matched_nonblocking<&HostTable::Imrecv, &HostTable::Recv, int>;
+constexpr auto Imrecv_c = matched_nonblocking<&HostTable::Imrecv_c, &HostTable::Recv_c, MPI_Count>;
+
 }  // namespace
 }  // namespace sluice::calls
 
@@ -116,4 +125,6 @@ EXPORT(Iprobe)
 EXPORT(Mprobe)
 EXPORT(Improbe)
 EXPORT(Mrecv)
+EXPORT(Mrecv_c)
 EXPORT(Imrecv)
+EXPORT(Imrecv_c)

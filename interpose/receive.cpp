@@ -1,4 +1,4 @@
-// Blocking and nonblocking receives.
+// Blocking and nonblocking receives, with both kinds of counts.
 #include "interpose/device_buffers.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/handles.hpp"
@@ -23,11 +23,12 @@ Outcome receive_now(const ReceiveArguments& receive, CallSite site) {
                          : engine().receive(context, receive.from(), receive.tag(), buffer.user_buffer(), site);
 }
 
-int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+template <auto host_call, typename Count>
+int blocking(CallSite site, void* address, Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   const ReceiveArguments receive(address, count, type, from, tag, comm);
   if (!receive.carried()) [[unlikely]] {
     const HostCall host_call;
-    return host().Recv(address, count, type, from, tag, comm, status);
+    return (host().*host_call)(address, count, type, from, tag, comm, status);
   }
   receive.buffer().settle(Access::write);
   Communicator& communicator = receive.communicator();
@@ -36,7 +37,9 @@ int Recv(CallSite site, void* address, int count, MPI_Datatype type, int from, i
   return conclude(outcome, communicator, site.function());
 }
 
-int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+template <auto host_call, typename Count>
+int nonblocking(CallSite site, void* address, Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                MPI_Request* request) {
   const ReceiveArguments receive(address, count, type, from, tag, comm);
   if (!request || !receive.carried()) [[unlikely]] {
     if (request && receive.from_no_process()) {
@@ -44,7 +47,7 @@ int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, 
       return MPI_SUCCESS;
     }
     const HostCall host_call;
-    return host_activity().started(host().Irecv(address, count, type, from, tag, comm, request), request);
+    return host_activity().started((host().*host_call)(address, count, type, from, tag, comm, request), request);
   }
   receive.buffer().settle(Access::write);
   Communicator& communicator = receive.communicator();
@@ -61,9 +64,16 @@ int Irecv(CallSite site, void* address, int count, MPI_Datatype type, int from, 
   return MPI_SUCCESS;
 }
 
+constexpr auto Recv = blocking<&HostTable::Recv, int>;
+constexpr auto Recv_c = blocking<&HostTable::Recv_c, MPI_Count>;
+constexpr auto Irecv = nonblocking<&HostTable::Irecv, int>;
+constexpr auto Irecv_c = nonblocking<&HostTable::Irecv_c, MPI_Count>;
+
 }  // namespace
 }  // namespace sluice::calls
 
 #include "exports.hpp"
 EXPORT(Recv)
+EXPORT(Recv_c)
 EXPORT(Irecv)
+EXPORT(Irecv_c)

@@ -1,4 +1,5 @@
-// Blocking and nonblocking sends in the four modes. A ready send is a standard one: the receive that it relies on is posted.
+// Blocking and nonblocking sends in the four modes, with both kinds of counts. A ready send is a standard one: the receive that
+// it relies on is posted.
 #include "interpose/attached_buffer.hpp"
 #include "interpose/device_buffers.hpp"
 #include "interpose/errors.hpp"
@@ -11,7 +12,7 @@ namespace {
 /// A buffered send needs room in the attached buffer.
 template <SendMode mode>
 bool lacks_room(const SendArguments& send) {
-  if constexpr (mode == SendMode::buffered) return !attached_buffer_has_room(send.buffer().bytes());
+  if constexpr (mode == SendMode::buffered) return !attached_buffer_has_room(send.communicator(), send.buffer().bytes());
   return false;
 }
 
@@ -31,8 +32,8 @@ Request* start(const SendArguments& send, SendMode mode, CallSite site) {
                          : engine().start_send(context, send.to(), send.tag(), buffer.user_buffer(), mode, site);
 }
 
-template <auto host_call, SendMode mode>
-int blocking(CallSite site, const void* address, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+template <auto host_call, SendMode mode, typename Count>
+int blocking(CallSite site, const void* address, Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   const SendArguments send(address, count, type, to, tag, comm);
   if (!send.carried()) [[unlikely]] {
     const HostCall call;
@@ -48,8 +49,8 @@ int blocking(CallSite site, const void* address, int count, MPI_Datatype type, i
   return MPI_SUCCESS;
 }
 
-template <auto host_call, SendMode mode>
-int nonblocking(CallSite site, const void* address, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+template <auto host_call, SendMode mode, typename Count>
+int nonblocking(CallSite site, const void* address, Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                 MPI_Request* request) {
   const SendArguments send(address, count, type, to, tag, comm);
   if (!request || !send.carried()) [[unlikely]] {
@@ -66,24 +67,40 @@ int nonblocking(CallSite site, const void* address, int count, MPI_Datatype type
   return MPI_SUCCESS;
 }
 
-constexpr auto Send = blocking<&HostTable::Send, SendMode::standard>;
-constexpr auto Rsend = blocking<&HostTable::Rsend, SendMode::standard>;
-constexpr auto Ssend = blocking<&HostTable::Ssend, SendMode::synchronous>;
-constexpr auto Bsend = blocking<&HostTable::Bsend, SendMode::buffered>;
-constexpr auto Isend = nonblocking<&HostTable::Isend, SendMode::standard>;
-constexpr auto Irsend = nonblocking<&HostTable::Irsend, SendMode::standard>;
-constexpr auto Issend = nonblocking<&HostTable::Issend, SendMode::synchronous>;
-constexpr auto Ibsend = nonblocking<&HostTable::Ibsend, SendMode::buffered>;
+constexpr auto Send = blocking<&HostTable::Send, SendMode::standard, int>;
+constexpr auto Send_c = blocking<&HostTable::Send_c, SendMode::standard, MPI_Count>;
+constexpr auto Rsend = blocking<&HostTable::Rsend, SendMode::standard, int>;
+constexpr auto Rsend_c = blocking<&HostTable::Rsend_c, SendMode::standard, MPI_Count>;
+constexpr auto Ssend = blocking<&HostTable::Ssend, SendMode::synchronous, int>;
+constexpr auto Ssend_c = blocking<&HostTable::Ssend_c, SendMode::synchronous, MPI_Count>;
+constexpr auto Bsend = blocking<&HostTable::Bsend, SendMode::buffered, int>;
+constexpr auto Bsend_c = blocking<&HostTable::Bsend_c, SendMode::buffered, MPI_Count>;
+constexpr auto Isend = nonblocking<&HostTable::Isend, SendMode::standard, int>;
+constexpr auto Isend_c = nonblocking<&HostTable::Isend_c, SendMode::standard, MPI_Count>;
+constexpr auto Irsend = nonblocking<&HostTable::Irsend, SendMode::standard, int>;
+constexpr auto Irsend_c = nonblocking<&HostTable::Irsend_c, SendMode::standard, MPI_Count>;
+constexpr auto Issend = nonblocking<&HostTable::Issend, SendMode::synchronous, int>;
+constexpr auto Issend_c = nonblocking<&HostTable::Issend_c, SendMode::synchronous, MPI_Count>;
+constexpr auto Ibsend = nonblocking<&HostTable::Ibsend, SendMode::buffered, int>;
+constexpr auto Ibsend_c = nonblocking<&HostTable::Ibsend_c, SendMode::buffered, MPI_Count>;
 
 }  // namespace
 }  // namespace sluice::calls
 
 #include "exports.hpp"
 EXPORT(Send)
+EXPORT(Send_c)
 EXPORT(Rsend)
+EXPORT(Rsend_c)
 EXPORT(Ssend)
+EXPORT(Ssend_c)
 EXPORT(Bsend)
+EXPORT(Bsend_c)
 EXPORT(Isend)
+EXPORT(Isend_c)
 EXPORT(Irsend)
+EXPORT(Irsend_c)
 EXPORT(Issend)
+EXPORT(Issend_c)
 EXPORT(Ibsend)
+EXPORT(Ibsend_c)

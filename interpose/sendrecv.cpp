@@ -1,11 +1,12 @@
-// Combined send and receive. The receive is posted first, so that the send cannot keep the peers from each other.
+// Combined send and receive, blocking and nonblocking. A blocking one posts its receive first, so that the send cannot keep the
+// peers from each other.
 #include <array>
 #include <memory>
 
 #include "interpose/device_buffers.hpp"
 #include "interpose/errors.hpp"
+#include "interpose/handles.hpp"
 #include "interpose/operation_arguments.hpp"
-#include "interpose/status.hpp"
 
 namespace sluice::calls {
 namespace {
@@ -42,15 +43,16 @@ Outcome await(Request* sent, Request* received, StagedReceive* staged, CallSite 
   return outcome;
 }
 
-int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Datatype send_type, int to, int send_tag,
-             void* receive_address, int receive_count, MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm,
-             MPI_Status* status) {
+template <auto host_call, typename Count>
+int both(CallSite site, const void* send_address, Count send_count, MPI_Datatype send_type, int to, int send_tag,
+         void* receive_address, Count receive_count, MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm,
+         MPI_Status* status) {
   const SendArguments send(send_address, send_count, send_type, to, send_tag, comm);
   const ReceiveArguments receive(receive_address, receive_count, receive_type, from, receive_tag, comm);
   if (!carried(send, receive)) [[unlikely]] {
     const HostCall host_call;
-    return host().Sendrecv(send_address, send_count, send_type, to, send_tag, receive_address, receive_count, receive_type, from,
-                           receive_tag, comm, status);
+    return (host().*host_call)(send_address, send_count, send_type, to, send_tag, receive_address, receive_count, receive_type,
+                               from, receive_tag, comm, status);
   }
   send.buffer().settle(Access::read);
   receive.buffer().settle(Access::write);
@@ -63,38 +65,101 @@ int Sendrecv(CallSite site, const void* send_address, int send_count, MPI_Dataty
 }
 
 /// Sends the message from a packed copy, out of the way of what is to be received.
-Request* start_copy(const SendArguments& send, CallSite site) {
+Request* start_copy(const SendArguments& send, CallSite site, Engine::Caller caller) {
   if (!send.carried()) return nullptr;
   const BufferArgument& buffer = send.buffer();
   if (is_on_device(buffer)) [[unlikely]]
     return start_device_send(*send.communicator().context, send.to(), send.tag(), buffer.user_buffer(), SendMode::standard, site,
-                             Engine::Caller::waits);
+                             caller);
   auto copy = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes());
   LayoutCursor(buffer.user_buffer()).pack({copy.get(), buffer.bytes()});
-  return engine().start_send(*send.communicator().context, send.to(), send.tag(), std::move(copy), buffer.bytes(), site,
-                             Engine::Caller::waits);
+  return engine().start_send(*send.communicator().context, send.to(), send.tag(), std::move(copy), buffer.bytes(), site, caller);
 }
 
-int Sendrecv_replace(CallSite site, void* address, int count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
-                     MPI_Comm comm, MPI_Status* status) {
+template <auto host_call, typename Count>
+int both_in_place(CallSite site, void* address, Count count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
+                  MPI_Comm comm, MPI_Status* status) {
   const SendArguments send(address, count, type, to, send_tag, comm);
   const ReceiveArguments receive(address, count, type, from, receive_tag, comm);
   if (!carried(send, receive)) [[unlikely]] {
     const HostCall host_call;
-    return host().Sendrecv_replace(address, count, type, to, send_tag, from, receive_tag, comm, status);
+    return (host().*host_call)(address, count, type, to, send_tag, from, receive_tag, comm, status);
   }
   receive.buffer().settle(Access::write);
   const auto staged = stage_receive(receive.buffer(), site.function());
-  Request* sent = start_copy(send, site);
+  Request* sent = start_copy(send, site, Engine::Caller::waits);
   Request* posted = start(receive, staged.get(), site);
   const Outcome outcome = await(sent, posted, staged.get(), site);
   fill_status(status, outcome);
   return conclude(outcome, receive.communicator(), site.function());
 }
 
+/// Starts both halves. The request is that of the receive: the message leaves from a copy that nobody waits for, as the copy of a
+/// small message does. A standard-mode send may be buffered, so neither half holds up the other.
+int start_both(const SendArguments& send, const ReceiveArguments& receive, CallSite site, MPI_Request* request) {
+  Request* const sent = start_copy(send, site, Engine::Caller::goes_on);
+  if (sent) engine().detach(sent);
+  if (!receive.carried()) {
+    *request = handle_for_no_process(true);
+    return MPI_SUCCESS;
+  }
+  Communicator& communicator = receive.communicator();
+  auto staged = stage_receive(receive.buffer(), site.function());
+  const UserBuffer target = staged ? staged->buffer() : receive.buffer().user_buffer();
+  Request* const posted = engine().start_receive(*communicator.context, receive.from(), receive.tag(), target, site);
+  *request = handle_for_receive(posted, communicator, std::move(staged));
+  return MPI_SUCCESS;
+}
+
+template <auto host_call, typename Count>
+int nonblocking(CallSite site, const void* send_address, Count send_count, MPI_Datatype send_type, int to, int send_tag,
+                void* receive_address, Count receive_count, MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm,
+                MPI_Request* request) {
+  const SendArguments send(send_address, send_count, send_type, to, send_tag, comm);
+  const ReceiveArguments receive(receive_address, receive_count, receive_type, from, receive_tag, comm);
+  if (!request || !carried(send, receive)) [[unlikely]] {
+    const HostCall call;
+    return host_activity().started((host().*host_call)(send_address, send_count, send_type, to, send_tag, receive_address,
+                                                       receive_count, receive_type, from, receive_tag, comm, request),
+                                   request);
+  }
+  send.buffer().settle(Access::read);
+  receive.buffer().settle(Access::write);
+  return start_both(send, receive, site, request);
+}
+
+template <auto host_call, typename Count>
+int nonblocking_in_place(CallSite site, void* address, Count count, MPI_Datatype type, int to, int send_tag, int from,
+                         int receive_tag, MPI_Comm comm, MPI_Request* request) {
+  const SendArguments send(address, count, type, to, send_tag, comm);
+  const ReceiveArguments receive(address, count, type, from, receive_tag, comm);
+  if (!request || !carried(send, receive)) [[unlikely]] {
+    const HostCall call;
+    return host_activity().started((host().*host_call)(address, count, type, to, send_tag, from, receive_tag, comm, request),
+                                   request);
+  }
+  receive.buffer().settle(Access::write);
+  return start_both(send, receive, site, request);
+}
+
+constexpr auto Sendrecv = both<&HostTable::Sendrecv, int>;
+constexpr auto Sendrecv_c = both<&HostTable::Sendrecv_c, MPI_Count>;
+constexpr auto Sendrecv_replace = both_in_place<&HostTable::Sendrecv_replace, int>;
+constexpr auto Sendrecv_replace_c = both_in_place<&HostTable::Sendrecv_replace_c, MPI_Count>;
+constexpr auto Isendrecv = nonblocking<&HostTable::Isendrecv, int>;
+constexpr auto Isendrecv_c = nonblocking<&HostTable::Isendrecv_c, MPI_Count>;
+constexpr auto Isendrecv_replace = nonblocking_in_place<&HostTable::Isendrecv_replace, int>;
+constexpr auto Isendrecv_replace_c = nonblocking_in_place<&HostTable::Isendrecv_replace_c, MPI_Count>;
+
 }  // namespace
 }  // namespace sluice::calls
 
 #include "exports.hpp"
 EXPORT(Sendrecv)
+EXPORT(Sendrecv_c)
 EXPORT(Sendrecv_replace)
+EXPORT(Sendrecv_replace_c)
+EXPORT(Isendrecv)
+EXPORT(Isendrecv_c)
+EXPORT(Isendrecv_replace)
+EXPORT(Isendrecv_replace_c)

@@ -36,6 +36,14 @@ int Get_elements_x(CallSite, const MPI_Status* status, MPI_Datatype type, MPI_Co
   return count_in(host().Get_elements_x, status, type, count);
 }
 
+int Get_count_c(CallSite, const MPI_Status* status, MPI_Datatype type, MPI_Count* count) {
+  return count_in(host().Get_count_c, status, type, count);
+}
+
+int Get_elements_c(CallSite, const MPI_Status* status, MPI_Datatype type, MPI_Count* count) {
+  return count_in(host().Get_elements_c, status, type, count);
+}
+
 }  // namespace
 }  // namespace calls
 }  // namespace sluice
@@ -44,3 +52,5 @@ int Get_elements_x(CallSite, const MPI_Status* status, MPI_Datatype type, MPI_Co
 EXPORT(Get_count)
 EXPORT(Get_elements)
 EXPORT(Get_elements_x)
+EXPORT(Get_count_c)
+EXPORT(Get_elements_c)

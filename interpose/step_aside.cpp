@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cstdio>
 
@@ -39,7 +40,8 @@ std::string version_in(std::string_view told) {
 }
 
 void step_aside() {
-  if (!parse_config(environ).config.enable || rank_told_by_launcher(environ).value_or(0) != 0) return;
+  static std::atomic_flag said;
+  if (said.test_and_set() || !parse_config(environ).config.enable || rank_told_by_launcher(environ).value_or(0) != 0) return;
   std::fprintf(stderr,
                "sluice: warning: the MPI library is %s (%s), whose handles Sluice does not know; Sluice steps aside, and it "
                "carries everything\n",

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// Directly after the host's start of MPI has succeeded. Nothing is said where Sluice is disabled.
+/// Directly after the host's start of MPI, or of a session, has succeeded. Said once; nothing is said where Sluice is disabled.
 void step_aside();
 
 /// What a library tells of itself, up to its version: the front of its first line, without columns.

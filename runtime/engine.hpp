@@ -159,6 +159,7 @@ class Engine {
   /// Bytes of buffered sends that have not left yet, each with `overhead` added.
   [[nodiscard]] std::size_t buffered_bytes(std::size_t overhead);
   void wait_buffered();
+  void wait_buffered(const Context& context);  // those of one communicator
 
   // --- releases -----------------------------------------------------------------------------------------------------
   /// Anything under guard? One relaxed load.

@@ -59,6 +59,7 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
     aside_bytes -= request->aside;
     if (request->detached && request->mode == SendMode::buffered) {
       --buffered_sends;
+      --request->context->buffered_sends;
       buffered_bytes -= request->bytes;
     }
   }

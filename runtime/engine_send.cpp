@@ -156,6 +156,7 @@ void Engine::State::start_send(Request* send, AtOnce tried) {
     Request* shadow = copy_aside(*this, *send);
     shadow->mode = SendMode::buffered;
     ++buffered_sends;
+    ++shadow->context->buffered_sends;
     buffered_bytes += shadow->bytes;
     finish(send);
     send = shadow;
@@ -424,13 +425,17 @@ std::size_t Engine::buffered_bytes(std::size_t overhead) {
   return state_->buffered_bytes + state_->buffered_sends * overhead;
 }
 
-void Engine::wait_buffered() {
-  Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
-  while (state_->buffered_sends != 0) {
-    if (!state_->progress(lock)) waiter.step(lock);
+void Engine::State::wait_until_none(const std::size_t& sends) {
+  Lock lock(mutex);
+  Inside entered(*this, lock);
+  Waiter waiter(*this, Waiter::Who::application);
+  while (sends != 0) {
+    if (!progress(lock)) waiter.step(lock);
   }
 }
+
+void Engine::wait_buffered() { state_->wait_until_none(state_->buffered_sends); }
+
+void Engine::wait_buffered(const Context& context) { state_->wait_until_none(context.buffered_sends); }
 
 }  // namespace sluice

@@ -134,6 +134,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void write_chunk(Lock& lock, Request* send);
   void read_chunk(Lock& lock, Request* receive);
   bool write_piece(Lock& lock, Request* send, std::size_t most);
+  /// [lock not held] `sends`: a count that belongs to the lock.
+  void wait_until_none(const std::size_t& sends);
   /// [lock not held] `lines`: of the target.
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);

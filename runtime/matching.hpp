@@ -79,7 +79,8 @@ class Context {
   /// A message that came before the group was known, and is of none of its members; nullptr when all are.
   [[nodiscard]] const Message* find_stranger() const;
 
-  std::size_t operations = 0;  // requests that refer to this context
+  std::size_t operations = 0;      // requests that refer to this context
+  std::size_t buffered_sends = 0;  // of these, that have not left yet
   bool retired = false;
   std::optional<Rendezvous> rendezvous;  // in place of what SLUICE_RNDV asks for inside a node
 
