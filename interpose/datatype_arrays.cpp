@@ -14,7 +14,7 @@ namespace {
 using Part = std::shared_ptr<const Layout>;
 
 /// Indices of the dimensions, the one with adjacent elements first.
-std::vector<std::size_t> inner_to_outer(std::size_t dimensions, int order) {
+std::vector<std::size_t> inner_to_outer(std::size_t dimensions, MPI_Count order) {
   std::vector<std::size_t> indices(dimensions);
   for (std::size_t i = 0; i < dimensions; ++i) indices[i] = order == MPI_ORDER_FORTRAN ? i : dimensions - 1 - i;
   return indices;
@@ -23,7 +23,7 @@ std::vector<std::size_t> inner_to_outer(std::size_t dimensions, int order) {
 /// One dimension of a distributed array, as this process sees it.
 struct Dimension {
   std::ptrdiff_t size;
-  int distribution;
+  MPI_Count distribution;
   std::ptrdiff_t argument;
   std::ptrdiff_t processes;
   std::ptrdiff_t position;
@@ -63,7 +63,7 @@ Part select(const Part& element, const Dimension& dimension) {
 
 }  // namespace
 
-Part subarray_layout(std::span<const int> integers, Part element) {
+Part subarray_layout(std::span<const MPI_Count> integers, Part element) {
   const auto dimensions = static_cast<std::size_t>(integers[0]);
   const auto sizes = integers.subspan(1, dimensions);
   const auto subsizes = integers.subspan(1 + dimensions, dimensions);
@@ -77,7 +77,7 @@ Part subarray_layout(std::span<const int> integers, Part element) {
   return element;
 }
 
-Part darray_layout(std::span<const int> integers, Part element) {
+Part darray_layout(std::span<const MPI_Count> integers, Part element) {
   std::ptrdiff_t processes = integers[0];
   std::ptrdiff_t rank = integers[1];
   const auto dimensions = static_cast<std::size_t>(integers[2]);

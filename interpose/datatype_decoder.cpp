@@ -1,5 +1,6 @@
 #include "interpose/datatype_decoder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -14,7 +15,10 @@ using LayoutPointer = std::shared_ptr<const Layout>;
 // Named by their neighbours: mpi.h hides them from programs that do not ask for MPI-1, but old binaries may report them.
 constexpr int combiner_hvector_integer = MPI_COMBINER_HVECTOR - 1;
 constexpr int combiner_hindexed_integer = MPI_COMBINER_HINDEXED - 1;
+constexpr int combiner_hindexed_block_integer = -1;  // of Sluice alone
 constexpr int combiner_struct_integer = MPI_COMBINER_STRUCT - 1;
+/// A pair of a value and an index (MPI-4.1); the header of Open MPI 4.1 does not have it.
+constexpr int combiner_value_index = MPI_COMBINER_HINDEXED_BLOCK + 1;
 
 /// The pair types of MPI_MINLOC and MPI_MAXLOC that have gaps: a value, then an int where the compiler aligns it.
 struct PaddedPair {
@@ -68,7 +72,7 @@ LayoutPointer predefined_layout(MPI_Datatype type) {
 }
 
 /// Equally spaced blocks of `length` elements each.
-void add_vector(LayoutBuilder& builder, const LayoutPointer& element, int count, int length, std::ptrdiff_t stride) {
+void add_vector(LayoutBuilder& builder, const LayoutPointer& element, MPI_Count count, MPI_Count length, std::ptrdiff_t stride) {
   LayoutBuilder block;
   block.add(element, 0, element->extent(), static_cast<std::size_t>(length));
   builder.add(block.finish(0), 0, stride, static_cast<std::size_t>(count));
@@ -76,22 +80,37 @@ void add_vector(LayoutBuilder& builder, const LayoutPointer& element, int count,
 
 /// Blocks of different lengths, or all of the one length, at the displacements that `place` gives in bytes.
 template <typename Place>
-void add_blocks(LayoutBuilder& builder, const LayoutPointer& element, std::span<const int> lengths, std::size_t count,
+void add_blocks(LayoutBuilder& builder, const LayoutPointer& element, std::span<const MPI_Count> lengths, std::size_t count,
                 Place place) {
   for (std::size_t i = 0; i < count; ++i) {
-    const int length = lengths.size() == 1 ? lengths[0] : lengths[i];
+    const MPI_Count length = lengths.size() == 1 ? lengths[0] : lengths[i];
     builder.add(element, place(i), element->extent(), static_cast<std::size_t>(length));
+  }
+}
+
+/// The constructor that has its displacements in bytes among the integers, as one with large counts does.
+int without_addresses(int combiner) {
+  switch (combiner) {
+    case MPI_COMBINER_HVECTOR:
+      return combiner_hvector_integer;
+    case MPI_COMBINER_HINDEXED:
+      return combiner_hindexed_integer;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return combiner_hindexed_block_integer;
+    default:
+      return combiner;
   }
 }
 
 /// Constructors of one element type whose first argument is a number of blocks. False: none of these.
 bool add_blocks_of_one_type(LayoutBuilder& builder, const TypeContents& made, const LayoutPointer& element) {
   const std::span integers(made.integers);
-  const int number = integers[0];
+  const MPI_Count number = integers[0];
   const auto count = static_cast<std::size_t>(number);
   const std::ptrdiff_t extent = element->extent();
   const auto in_bytes = [&](std::size_t i) { return static_cast<std::ptrdiff_t>(made.addresses[i]); };
-  switch (made.combiner) {
+  const int combiner = made.large ? without_addresses(made.combiner) : made.combiner;
+  switch (combiner) {
     case MPI_COMBINER_CONTIGUOUS:
       builder.add(element, 0, extent, count);
       return true;
@@ -119,30 +138,51 @@ bool add_blocks_of_one_type(LayoutBuilder& builder, const TypeContents& made, co
     case MPI_COMBINER_HINDEXED_BLOCK:
       add_blocks(builder, element, integers.subspan(1, 1), count, in_bytes);
       return true;
+    case combiner_hindexed_block_integer:
+      add_blocks(builder, element, integers.subspan(1, 1), count, [&](auto i) { return integers[2 + i]; });
+      return true;
     default:
       return false;
   }
 }
 
 void add_members(LayoutBuilder& builder, const TypeContents& made, const std::vector<LayoutPointer>& members) {
-  const bool in_integers = made.combiner == combiner_struct_integer;
+  const bool in_integers = made.large || made.combiner == combiner_struct_integer;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const std::ptrdiff_t place = in_integers ? made.integers[1 + members.size() + i] : made.addresses[i];
     builder.add(members[i], place, members[i]->extent(), static_cast<std::size_t>(made.integers[1 + i]));
   }
 }
 
+/// The form with large counts tells of every type; the other refuses those that were made with large counts.
+TypeEnvelope envelope_of(MPI_Datatype type) {
+  TypeEnvelope found;
+  if (host_has(host().Type_get_envelope_c)) {
+    host().Type_get_envelope_c(type, &found.integers, &found.addresses, &found.counts, &found.types, &found.combiner);
+    return found;
+  }
+  int integers = 0, addresses = 0, types = 0;
+  host().Type_get_envelope(type, &integers, &addresses, &types, &found.combiner);
+  found.integers = integers;
+  found.addresses = addresses;
+  found.types = types;
+  return found;
+}
+
+/// Where the counts of a constructor stand among its integers: of the arrays, between those that are no counts; otherwise there
+/// are no others.
+std::size_t place_of_counts(int combiner) {
+  if (combiner == MPI_COMBINER_SUBARRAY) return 1;  // behind the number of dimensions
+  return combiner == MPI_COMBINER_DARRAY ? 3 : 0;   // behind processes, rank and dimensions
+}
+
 }  // namespace
 
-int combiner_of(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  host().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner;
-}
+int combiner_of(MPI_Datatype type) { return envelope_of(type).combiner; }
 
 bool is_predefined(int combiner) {
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
+         combiner == MPI_COMBINER_F90_INTEGER || combiner == combiner_value_index;
 }
 
 TypeDecoder::~TypeDecoder() {
@@ -150,14 +190,25 @@ TypeDecoder::~TypeDecoder() {
 }
 
 TypeContents TypeDecoder::contents(MPI_Datatype type) {
+  const TypeEnvelope envelope = envelope_of(type);
   TypeContents made;
-  int integers = 0, addresses = 0, types = 0;
-  host().Type_get_envelope(type, &integers, &addresses, &types, &made.combiner);
+  made.combiner = envelope.combiner;
+  made.large = envelope.counts != 0;
   if (is_predefined(made.combiner)) return made;
-  made.integers.resize(static_cast<std::size_t>(integers));
-  made.addresses.resize(static_cast<std::size_t>(addresses));
-  made.types.resize(static_cast<std::size_t>(types));
-  host().Type_get_contents(type, integers, addresses, types, made.integers.data(), made.addresses.data(), made.types.data());
+  std::vector<int> integers(static_cast<std::size_t>(envelope.integers));
+  made.addresses.resize(static_cast<std::size_t>(envelope.addresses));
+  made.types.resize(static_cast<std::size_t>(envelope.types));
+  std::vector<MPI_Count> counts(static_cast<std::size_t>(envelope.counts));
+  if (made.large) {
+    host().Type_get_contents_c(type, envelope.integers, envelope.addresses, envelope.counts, envelope.types, integers.data(),
+                               made.addresses.data(), counts.data(), made.types.data());
+  } else {
+    host().Type_get_contents(type, static_cast<int>(integers.size()), static_cast<int>(made.addresses.size()),
+                             static_cast<int>(made.types.size()), integers.data(), made.addresses.data(), made.types.data());
+  }
+  made.integers.assign(integers.begin(), integers.end());
+  const std::size_t place = std::min(place_of_counts(made.combiner), integers.size());
+  made.integers.insert(made.integers.begin() + static_cast<std::ptrdiff_t>(place), counts.begin(), counts.end());
   for (MPI_Datatype inner : made.types) {
     if (!is_predefined(combiner_of(inner))) handles_.push_back(inner);
   }

@@ -11,12 +11,20 @@
 
 namespace sluice {
 
-/// The arguments of the call that made a type.
+/// The arguments of the call that made a type. Those of a constructor with large counts are brought into the order that they have
+/// without: displacements in bytes are then among the integers, as they are for Fortran's constructors.
 struct TypeContents {
   int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> integers;
+  bool large = false;
+  std::vector<MPI_Count> integers;
   std::vector<MPI_Aint> addresses;
   std::vector<MPI_Datatype> types;
+};
+
+/// How many arguments of each kind MPI tells of.
+struct TypeEnvelope {
+  MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
+  int combiner = MPI_COMBINER_NAMED;
 };
 
 /// True for types that exist without having been made by the program; they are never freed.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "interpose/datatype_decoder.hpp"
+#include "interpose/datatype_packing.hpp"
 #include "interpose/host.hpp"
 
 namespace sluice {
@@ -97,6 +98,7 @@ const FlatType* find_or_decode(MPI_Datatype type) {
     const bool is_null = type == predefined().datatype_null;
     if (is_null || !all.examiner || !host_accepts(type, all.examiner)) return nullptr;
     std::shared_ptr<const Layout> layout = TypeDecoder().decode(type);
+    if (!layout) layout = layout_by_packing(type, all.examiner);
     if (!layout) return nullptr;
     entry = remember(all, type, std::move(layout));
   }

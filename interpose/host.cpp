@@ -24,11 +24,6 @@ constexpr std::array host_names = {
 };
 static_assert(sizeof(HostTable) == host_names.size() * sizeof(void*));
 
-int missing_call() {
-  std::fputs("sluice: this process calls MPI, but no MPI library that has the called function is loaded\n", stderr);
-  std::abort();
-}
-
 template <typename Object>
 void find(Object& object, const char* name) {
   object = static_cast<Object>(host_symbol(name));
@@ -60,13 +55,18 @@ void resolve_everything() {
   const HostLibrary& library = HostLibrary::get();
   for (std::size_t i = 0; i < host_names.size(); ++i) {
     pointers[i] = library.function(host_names[i]);
-    if (!pointers[i]) pointers[i] = reinterpret_cast<void*>(&missing_call);
+    if (!pointers[i]) pointers[i] = reinterpret_cast<void*>(&detail::missing_call);
   }
   if (library.is_known()) find_predefined(detail::predefined_objects);
   detail::host_resolved.store(true, std::memory_order_release);
 }
 
 }  // namespace
+
+int detail::missing_call() {
+  std::fputs("sluice: this process calls an MPI function that no MPI library which is loaded has\n", stderr);
+  std::abort();
+}
 
 void detail::resolve_host() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;

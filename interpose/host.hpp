@@ -33,6 +33,7 @@ extern HostTable host_table;
 extern Predefined predefined_objects;
 extern std::atomic<bool> host_resolved;
 void resolve_host();
+int missing_call();
 }  // namespace detail
 
 inline bool host_is_resolved() { return detail::host_resolved.load(std::memory_order_acquire); }
@@ -47,6 +48,12 @@ inline const Predefined& predefined() {
   if (!host_is_resolved()) [[unlikely]]
     detail::resolve_host();
   return detail::predefined_objects;
+}
+
+/// Whether a function of the table is the host's: later calls are missing in older hosts.
+template <typename Result, typename... Parameters>
+bool host_has(Result (*function)(Parameters...)) {
+  return reinterpret_cast<void (*)()>(function) != reinterpret_cast<void (*)()>(&detail::missing_call);
 }
 
 inline int rank_in(MPI_Comm comm) {

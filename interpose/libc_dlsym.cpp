@@ -2,6 +2,9 @@
 // of the host's library, past the search order in which Sluice stands first. They are answered with Sluice's own, since both
 // sides of a message must go the same way.
 //
+// Sluice has all calls of MPI-4, whatever the host has. A program that asks the whole search order whether there is one of them must
+// hear what the host says.
+//
 // What RTLD_NEXT and the like mean depends on who calls, which the C library sees by the return address. So whatever is not
 // answered here goes on to the next dlsym by a jump, with arguments and stack as they came. dlvsym is left alone: the host's
 // symbols have no versions.
@@ -53,13 +56,26 @@ void* next_of(const char* pmpi_name) {
   return found;
 }
 
+/// The call that a name of either kind is about.
+const EntryPoint* entry_point_of(std::string_view name) {
+  if (name.starts_with('P')) name.remove_prefix(1);
+  return name.starts_with("MPI_") ? find_entry_point(name.substr(4)) : nullptr;
+}
+
+/// The host is there, and has no such call.
+bool is_missing_in_host(const char* name) {
+  const EntryPoint* const entry = entry_point_of(name);
+  if (!entry || next_of(("PMPI_" + std::string(entry->name)).c_str())) return false;
+  return next_of("PMPI_Init") != nullptr;
+}
+
+/// Answers for the next dlsym.
+void* nothing(void*, const char*) { return nullptr; }
+
 /// Sluice's own, when the answer would be the function of the host that Sluice calls. The answer may also be that of another
 /// tool, of a second MPI library, or Sluice's anyway.
 void* own_in_place_of(void* handle, const char* name) {
-  std::string_view call = name;
-  if (call.starts_with('P')) call.remove_prefix(1);
-  if (!call.starts_with("MPI_")) return nullptr;
-  const EntryPoint* const entry = find_entry_point(call.substr(4));
+  const EntryPoint* const entry = entry_point_of(name);
   if (!entry) return nullptr;
   const void* const object = object_of(NEXT(dlsym)(handle, name));
   const std::string pmpi_name = "PMPI_" + std::string(entry->name);
@@ -76,6 +92,7 @@ struct NamedFunction {
 extern "C" NamedFunction sluice_named_function(void* handle, const char* name);
 extern "C" NamedFunction sluice_named_function(void* handle, const char* name) {
   auto* const next = reinterpret_cast<void*>(NEXT(dlsym));
+  if (handle == RTLD_DEFAULT && name && is_missing_in_host(name)) return {nullptr, reinterpret_cast<void*>(&nothing)};
   const bool from_a_library = handle != RTLD_DEFAULT && handle != RTLD_NEXT;
   return {from_a_library && name ? own_in_place_of(handle, name) : nullptr, next};
 }

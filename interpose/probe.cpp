@@ -18,7 +18,7 @@ Communicator* carried(int from, int tag, MPI_Comm comm) {
 int Probe(CallSite, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   const Communicator* communicator = carried(from, tag, comm);
   if (!communicator) {
-    const HostCall host_call;
+    const HostCall call;
     return host().Probe(from, tag, comm, status);
   }
   Outcome found;
@@ -46,7 +46,7 @@ int hand_out(Message* found, const Outcome& outcome, Communicator& communicator,
 int Mprobe(CallSite, int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   Communicator* communicator = carried(from, tag, comm);
   if (!communicator || !message) {
-    const HostCall host_call;
+    const HostCall call;
     return host().Mprobe(from, tag, comm, message, status);
   }
   Outcome outcome;
@@ -73,7 +73,7 @@ template <auto host_call, auto host_receive, typename Count>
 int matched(CallSite site, void* address, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
   MatchedMessage* slot = message ? find_message(*message) : nullptr;
   if (!slot) {
-    const HostCall host_call;
+    const HostCall call;
     return (host().*host_call)(address, count, type, message, status);
   }
   const BufferArgument buffer(address, count, type);
@@ -96,7 +96,7 @@ int matched_nonblocking(CallSite site, void* address, Count count, MPI_Datatype 
                         MPI_Request* request) {
   MatchedMessage* slot = message && request ? find_message(*message) : nullptr;
   if (!slot) {
-    const HostCall host_call;
+    const HostCall call;
     return host_activity().started((host().*host_call)(address, count, type, message, request), request);
   }
   const BufferArgument buffer(address, count, type);

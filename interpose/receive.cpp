@@ -27,7 +27,7 @@ template <auto host_call, typename Count>
 int blocking(CallSite site, void* address, Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   const ReceiveArguments receive(address, count, type, from, tag, comm);
   if (!receive.carried()) [[unlikely]] {
-    const HostCall host_call;
+    const HostCall call;
     return (host().*host_call)(address, count, type, from, tag, comm, status);
   }
   receive.buffer().settle(Access::write);
@@ -46,7 +46,7 @@ int nonblocking(CallSite site, void* address, Count count, MPI_Datatype type, in
       *request = handle_for_no_process(true);
       return MPI_SUCCESS;
     }
-    const HostCall host_call;
+    const HostCall call;
     return host_activity().started((host().*host_call)(address, count, type, from, tag, comm, request), request);
   }
   receive.buffer().settle(Access::write);

@@ -50,7 +50,7 @@ int both(CallSite site, const void* send_address, Count send_count, MPI_Datatype
   const SendArguments send(send_address, send_count, send_type, to, send_tag, comm);
   const ReceiveArguments receive(receive_address, receive_count, receive_type, from, receive_tag, comm);
   if (!carried(send, receive)) [[unlikely]] {
-    const HostCall host_call;
+    const HostCall call;
     return (host().*host_call)(send_address, send_count, send_type, to, send_tag, receive_address, receive_count, receive_type,
                                from, receive_tag, comm, status);
   }
@@ -82,7 +82,7 @@ int both_in_place(CallSite site, void* address, Count count, MPI_Datatype type, 
   const SendArguments send(address, count, type, to, send_tag, comm);
   const ReceiveArguments receive(address, count, type, from, receive_tag, comm);
   if (!carried(send, receive)) [[unlikely]] {
-    const HostCall host_call;
+    const HostCall call;
     return (host().*host_call)(address, count, type, to, send_tag, from, receive_tag, comm, status);
   }
   receive.buffer().settle(Access::write);

@@ -22,7 +22,6 @@ SUITES = {
     "mpi-mpi4py": ("mpi4py/run", {ALL: ["--all"]}),
     "mpi-small": ("small/run", {ALL: ["--all"]}),
     "mpi-apps": ("apps/run", {ALL: ["--all"]}),
-    "mpi-hosts": ("hosts/run", {}),
     "mpi-trace": ("trace/run", {ALL: ["--long"]}),
     "mpi-random": ("random/run", {ALL: ["--every-mode"]}),
 }
@@ -34,6 +33,12 @@ OVER_HOSTS = [
     (16, "run", "--testbed", "3", "--ranks", "3", "--mode", "release"),
     (None, "random/run", "--testbed", "2", "--mode", "release", "--count", "30"),
     (None, "random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "15"),
+]
+
+# Other MPI libraries than the machine's own, and the conformance programs as they are, with the Open MPI of the next Debian.
+ON_HOSTS = [
+    (None, "hosts/run"),
+    (12, "run", "--root", "trixie", "--ranks", "2", "--mode", "release", "--skip", "large", "--skip", "spawn"),
 ]
 
 # Instructions are emulated there: a few of many runs.
@@ -60,6 +65,11 @@ def over_hosts(seconds, level):
 def in_guests(seconds, level):
     """What needs a verbs device."""
     return sampled(IN_GUESTS, seconds, level)
+
+
+def on_hosts(seconds, level):
+    """What needs other MPI libraries."""
+    return sampled(ON_HOSTS, seconds, level)
 
 
 def sampled(runs, seconds, level):

@@ -100,7 +100,7 @@ STEPS = [
     suite_step("mpi-mpi4py", 800),
     suite_step("mpi-small", 900),
     suite_step("mpi-apps", 120),
-    suite_step("mpi-hosts", 400),
+    Step("mpi-hosts", 600, suites.on_hosts),
     suite_step("mpi-trace", 120),
     suite_step("mpi-random", 1200),
     Step("testbed", 900, suites.over_hosts),

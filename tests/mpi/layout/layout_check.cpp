@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interpose/datatype_decoder.hpp"
+#include "interpose/datatype_packing.hpp"
 #include "interpose/datatypes.hpp"
 #include "random_type.hpp"
 
@@ -63,6 +64,9 @@ class Check {
     require(flat != nullptr, "a committed type was not understood");
     require(flat->size == static_cast<std::size_t>(size), "the size differs");
     flat_ = *flat;
+    compare(memory);
+    flat_ = {flat->size, false, sluice::layout_by_packing(type_, MPI_COMM_SELF)};
+    require(flat_.layout != nullptr, "a type could not be understood by packing it");
     compare(memory);
     sluice::forget_type(type_);
     return 1;

@@ -5,7 +5,7 @@
 
 Nothing is installed, and nothing of the machine is changed: packages come from the Debian mirror that the machine itself uses, through an
 apt whose lists and caches lie in the folder, and are unpacked, without their scripts. The folder is kept below the build directory. Jobs
-run in namespaces of their own. They see the build directory and the sources at their own paths, and /tmp is theirs alone.
+run in namespaces of their own. They see the build directory and the sources at their own paths; /tmp and /dev/shm are theirs alone.
 """
 
 import dataclasses
@@ -140,7 +140,8 @@ class Root:
                            check=True)
 
 
-# $1 the root, $2 and $3 what is seen at its own path, then the command. Debian names the launcher after its MPI.
+# $1 the root, $2 and $3 what is seen at its own path, then the command. Debian names the launcher after its MPI. Hosts name what they share
+# after process ids, which are the same in all these namespaces: so /tmp and /dev/shm are the job's own.
 ENTER = """
 set -e
 root=$1; shift
@@ -150,6 +151,7 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --rbind /sys "$root/sys"
 mount -t tmpfs tmpfs "$root/tmp"
+mount -t tmpfs tmpfs "$root/dev/shm"
 ip link set lo up
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
 [ "$1" != mpirun ] || { shift; set -- mpirun.openmpi "$@"; }
