@@ -104,6 +104,7 @@ int without_addresses(int combiner) {
 
 /// Constructors of one element type whose first argument is a number of blocks. False: none of these.
 bool add_blocks_of_one_type(LayoutBuilder& builder, const TypeContents& made, const LayoutPointer& element) {
+  if (made.integers.empty()) return false;
   const std::span integers(made.integers);
   const MPI_Count number = integers[0];
   const auto count = static_cast<std::size_t>(number);

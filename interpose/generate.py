@@ -89,7 +89,7 @@ class Call:
     def entry(self, body):
         """The definition of MPI_X with PMPI_X as its alias."""
         return (f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)} "
-                f"extern \"C\" decltype(::MPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
+                f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
 
     def function(self, name, body):
         return f"{self.result} {name}({', '.join(self.parameters)}) {{ {body} }}"
@@ -153,7 +153,7 @@ def main():
         (output / name).write_text("\n".join(lines) + "\n")
 
     write("newer_calls.h", ["#pragma once", "#include <mpi.h>", "extern \"C\" {", "typedef struct ompi_instance_t* MPI_Session;"] +
-          [f"{result} {name}({', '.join(parameters)});" for name, (result, parameters) in newer.items()] + ["}"])
+          [f"{result} {prefix}{name}({', '.join(parameters)});" for name, (result, parameters) in newer.items() for prefix in ("", "P")] + ["}"])
     write("host_table.inc", [f"decltype(&::MPI_{call.name}) {call.name};" for call in calls])
     write("host_names.inc", [f"\"PMPI_{call.name}\"," for call in calls])
     write("exports.hpp", ["#pragma once", "#include \"interpose/entry.hpp\""] +

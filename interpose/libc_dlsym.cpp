@@ -2,8 +2,8 @@
 // of the host's library, past the search order in which Sluice stands first. They are answered with Sluice's own, since both
 // sides of a message must go the same way.
 //
-// Sluice has all calls of MPI-4, whatever the host has. A program that asks the whole search order whether there is one of them must
-// hear what the host says.
+// Sluice has all calls of MPI-4, whatever the host has. A program that asks the whole search order whether there is one of them
+// must hear what the host says.
 //
 // What RTLD_NEXT and the like mean depends on who calls, which the C library sees by the return address. So whatever is not
 // answered here goes on to the next dlsym by a jump, with arguments and stack as they came. dlvsym is left alone: the host's
