@@ -31,8 +31,10 @@ class KnownMappingsTest : public testing::Test {
     const ByteRange bytes = ByteRange::of(start, pages * page_bytes);
     made_.push_back(bytes);
     std::memset(start, 1, bytes.size());
-    const bool moved =
-        AliasFile::fits_window(bytes) && file_.map_window(bytes.begin) && file_.store(bytes) == 0 && file_.map_over(bytes);
+    const PageRange all = PageRange::covering(bytes);
+    const PieceSet held = PieceSet().set();
+    const bool moved = AliasFile::fits_window(bytes) && file_.map_window(bytes.begin) && file_.store(all, held) == 0 &&
+                       file_.map_over(all, held);
     return moved ? bytes : ByteRange{};
   }
 
