@@ -1,6 +1,8 @@
 #include "interpose/completion.hpp"
 
 #include "interpose/errors.hpp"
+#include "interpose/host.hpp"
+#include "interpose/session.hpp"
 
 namespace sluice {
 
@@ -11,14 +13,49 @@ int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, const char
   return outcome.failure == Failure::none ? MPI_SUCCESS : conclude(outcome, *communicator, function);
 }
 
-void ArrayCompletion::finish(Handle& handle, MPI_Request& slot, MPI_Status* status) {
+int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, const char* function) {
+  Handle& handle = *array.handle(index);
   Communicator* communicator = handle.communicator;
-  note(communicator, status, sluice::finish(handle, slot));
+  const Outcome outcome = finish(handle, array.slot(index));
+  array.finished(index);
+  fill_status(status, outcome);
+  return outcome.failure == Failure::none ? MPI_SUCCESS : conclude(outcome, *communicator, function);
 }
 
-void ArrayCompletion::finish(Handle& handle, MPI_Request& slot, MPI_Status* status, const Outcome& taken) {
+Handle* first_if_complete(int count, const MPI_Request requests[], int* index) {
+  if (count <= 0 || !requests) return nullptr;
+  const MPI_Request null = predefined().request_null;
+  int i = 0;
+  while (i < count - 1 && requests[i] == null) ++i;
+  Handle* const handle = find_handle(requests[i]);
+  if (!handle || handle->is_inactive() || !handle->is_complete()) return nullptr;
+  *index = i;
+  return handle;
+}
+
+Handle* only_one(int count, const MPI_Request requests[]) {
+  Handle* const handle = count == 1 && requests ? find_handle(requests[0]) : nullptr;
+  return handle && !handle->is_inactive() ? handle : nullptr;
+}
+
+int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], const char* function) {
+  ArrayCompletion completion(function);
   Communicator* communicator = handle.communicator;
-  note(communicator, status, sluice::finish(handle, slot, taken));
+  completion.note(communicator, statuses, finish(handle, slot));
+  return completion.conclude(MPI_SUCCESS);
+}
+
+const Outcome* take_all(RequestArray& array) {
+  Outcome* const outcomes = array.outcomes();
+  engine().take(array.engine_requests(), outcomes);
+  return outcomes;
+}
+
+void ArrayCompletion::finish(RequestArray& array, std::size_t index, MPI_Status* status, const Outcome& taken) {
+  Handle& handle = *array.handle(index);
+  Communicator* communicator = handle.communicator;
+  const Outcome outcome = sluice::finish(handle, array.slot(index), handle.active ? taken : handle.outcome);
+  note(communicator, status, outcome);
 }
 
 void ArrayCompletion::note(Communicator* communicator, MPI_Status* status, const Outcome& outcome) {

@@ -15,21 +15,35 @@ inline MPI_Status* status_at(MPI_Status* statuses, std::size_t index) {
 
 /// Completes one request of Sluice's for a call with one status.
 int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, const char* function);
+int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, const char* function);
+
+/// Where the first request that is not null is Sluice's and complete, a call for any of them need not look further.
+Handle* first_if_complete(int count, const MPI_Request requests[], int* index);
+/// The only request, if it is an active one of Sluice's: then there is no array to be sorted.
+Handle* only_one(int count, const MPI_Request requests[]);
+/// Completes it for a call with an array of statuses.
+int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], const char* function);
+
+/// The engine gives up all of Sluice's at once; statuses are the application's memory, which is not to be touched meanwhile. An
+/// outcome of each, in their order, until the call ends.
+const Outcome* take_all(RequestArray& array);
 
 /// Completes requests of Sluice's for a call with an array of statuses, and keeps the first error.
 class ArrayCompletion {
  public:
   explicit ArrayCompletion(const char* function) : function_(function) {}
 
-  void finish(Handle& handle, MPI_Request& slot, MPI_Status* status);
-  void finish(Handle& handle, MPI_Request& slot, MPI_Status* status, const Outcome& taken);
+  /// The engine has given up what stands there, with this outcome; it has none for what was complete at once. The array has to be
+  /// told.
+  void finish(RequestArray& array, std::size_t index, MPI_Status* status, const Outcome& taken);
   static void fill_empty(MPI_Status* status);
   /// Calls the error handler when there was an error of Sluice's. `host_code`: what the host answered for its part.
   int conclude(int host_code);
 
- private:
+  /// One that is given up already.
   void note(Communicator* communicator, MPI_Status* status, const Outcome& outcome);
 
+ private:
   const char* function_;
   Communicator* failed_ = nullptr;
   int code_ = MPI_SUCCESS;

@@ -22,8 +22,12 @@ int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  if (!RequestArray::sound(count, requests) || !flag) return host().Testall(count, requests, flag, statuses);
+  if (Handle* only = flag ? only_one(count, requests) : nullptr) {
+    *flag = complete_after_poll(*only) ? 1 : 0;
+    return *flag ? finish_only(*only, requests[0], statuses, site.function()) : MPI_SUCCESS;
+  }
   RequestArray array(count, requests);
+  if (!array.sound() || !flag) return host().Testall(count, requests, flag, statuses);
   if (array.has_only_hosts()) return host_test_all(count, requests, flag, statuses);
   *flag = 0;
   if (!array.all_complete()) {
@@ -33,20 +37,34 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
   HostPart part(array, statuses);
   if (!part.test_all()) return MPI_SUCCESS;
   *flag = 1;
+  const Outcome* const outcomes = take_all(array);
+  std::size_t ours = 0;
   ArrayCompletion completion(site.function());
   for (std::size_t i = 0; i < array.size(); ++i) {
-    if (Handle* handle = array.handle(i)) {
-      completion.finish(*handle, array.slot(i), status_at(statuses, i));
+    if (array.handle(i)) {
+      completion.finish(array, i, status_at(statuses, i), outcomes[ours++]);
     } else if (!array.is_host(i)) {
       ArrayCompletion::fill_empty(status_at(statuses, i));
     }
   }
+  if (ours != 0) array.forget();
   return completion.conclude(part.code());
 }
 
 int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  if (!RequestArray::sound(count, requests) || !index || !flag) return host().Testany(count, requests, index, flag, status);
+  if (index && flag) {
+    if (Handle* handle = first_if_complete(count, requests, index)) {
+      *flag = 1;
+      return finish_one(*handle, requests[*index], status, site.function());
+    }
+    if (Handle* only = only_one(count, requests)) {
+      *flag = complete_after_poll(*only) ? 1 : 0;
+      *index = *flag ? 0 : MPI_UNDEFINED;
+      return *flag ? finish_one(*only, requests[0], status, site.function()) : MPI_SUCCESS;
+    }
+  }
   RequestArray array(count, requests);
+  if (!array.sound() || !index || !flag) return host().Testany(count, requests, index, flag, status);
   if (array.has_only_hosts()) return host_test_any(count, requests, index, flag, status);
   *flag = 1;
   std::size_t first = array.first_complete();
@@ -56,7 +74,7 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
   }
   if (first < array.size()) {
     *index = static_cast<int>(first);
-    return finish_one(*array.handle(first), array.slot(first), status, site.function());
+    return finish_one(array, first, status, site.function());
   }
   HostPart part(array, MPI_STATUSES_IGNORE);
   if (array.hosts() != 0 && part.test_any(index, status)) return part.code();
@@ -67,10 +85,16 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
 }
 
 int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
-  if (!RequestArray::sound(count, requests) || !completed || (count > 0 && !indices)) {
-    return host().Testsome(count, requests, completed, indices, statuses);
+  if (Handle* only = completed && indices ? only_one(count, requests) : nullptr) {
+    *completed = complete_after_poll(*only) ? 1 : 0;
+    if (*completed == 0) return MPI_SUCCESS;
+    indices[0] = 0;
+    return finish_only(*only, requests[0], statuses, site.function());
   }
   RequestArray array(count, requests);
+  if (!array.sound() || !completed || (count > 0 && !indices)) {
+    return host().Testsome(count, requests, completed, indices, statuses);
+  }
   if (array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);
   if (array.ours() == 0 && array.hosts() == 0) {
     *completed = MPI_UNDEFINED;

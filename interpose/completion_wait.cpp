@@ -28,8 +28,12 @@ int wait_for_both(RequestArray& array, MPI_Status* statuses) {
 }
 
 int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (!RequestArray::sound(count, requests)) return host().Waitall(count, requests, statuses);
+  if (Handle* only = only_one(count, requests)) {
+    if (!only->is_complete()) engine().wait_all({&only->active, 1}, site);
+    return finish_only(*only, requests[0], statuses, site.function());
+  }
   RequestArray array(count, requests);
+  if (!array.sound()) return host().Waitall(count, requests, statuses);
   if (array.has_only_hosts()) return host_wait_all(count, requests, statuses);
   int host_code = MPI_SUCCESS;
   if (array.hosts() != 0) {
@@ -37,20 +41,17 @@ int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuse
   } else if (!array.all_complete()) {
     engine().wait_all(array.engine_requests(), site);
   }
-  // The engine gives up all of them at once; statuses are the application's memory, which is not to be touched meanwhile.
-  SmallArray<Outcome> outcomes(array.ours());
-  engine().take(array.engine_requests(), outcomes.data());
+  const Outcome* const outcomes = take_all(array);
   ArrayCompletion completion(site.function());
   std::size_t ours = 0;
   for (std::size_t i = 0; i < array.size(); ++i) {
-    if (Handle* handle = array.handle(i)) {
-      const Outcome& outcome = handle->active ? outcomes[ours] : handle->outcome;
-      ++ours;
-      completion.finish(*handle, array.slot(i), status_at(statuses, i), outcome);
+    if (array.handle(i)) {
+      completion.finish(array, i, status_at(statuses, i), outcomes[ours++]);
     } else if (!array.is_host(i)) {
       ArrayCompletion::fill_empty(status_at(statuses, i));
     }
   }
+  array.forget();
   return completion.conclude(host_code);
 }
 
@@ -68,7 +69,7 @@ int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, co
     const std::size_t first = array.first_complete();
     if (first < array.size()) {
       *index = static_cast<int>(first);
-      return finish_one(*array.handle(first), array.slot(first), status, function);
+      return finish_one(array, first, status, function);
     }
     if (part.test_any(index, status)) return part.code();
     if (part.inactive() && array.ours() == 0) return nothing_to_wait_for(index, status);
@@ -77,8 +78,11 @@ int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, co
 }
 
 int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (!RequestArray::sound(count, requests) || !index) return host().Waitany(count, requests, index, status);
+  if (Handle* handle = index ? first_if_complete(count, requests, index) : nullptr) {
+    return finish_one(*handle, requests[*index], status, site.function());
+  }
   RequestArray array(count, requests);
+  if (!array.sound() || !index) return host().Waitany(count, requests, index, status);
   if (array.has_only_hosts()) return host_wait_any(count, requests, index, status);
   if (array.hosts() != 0) return wait_for_any_of_both(array, index, status, site.function());
   if (array.ours() == 0) return nothing_to_wait_for(index, status);
@@ -88,14 +92,20 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
     first = array.first_complete();
   }
   *index = static_cast<int>(first);
-  return finish_one(*array.handle(first), array.slot(first), status, site.function());
+  return finish_one(array, first, status, site.function());
 }
 
 int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
-  if (!RequestArray::sound(count, requests) || !completed || (count > 0 && !indices)) {
-    return host().Waitsome(count, requests, completed, indices, statuses);
+  if (Handle* only = completed && indices ? only_one(count, requests) : nullptr) {
+    if (!only->is_complete()) engine().wait_any({&only->active, 1});
+    *completed = 1;
+    indices[0] = 0;
+    return finish_only(*only, requests[0], statuses, site.function());
   }
   RequestArray array(count, requests);
+  if (!array.sound() || !completed || (count > 0 && !indices)) {
+    return host().Waitsome(count, requests, completed, indices, statuses);
+  }
   if (array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);
   if (array.ours() == 0 && array.hosts() == 0) {
     *completed = MPI_UNDEFINED;

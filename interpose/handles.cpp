@@ -3,20 +3,34 @@
 #include <mutex>
 
 #include "interpose/entry.hpp"
-#include "interpose/handle_table.hpp"
 #include "interpose/spin_lock.hpp"
 
 namespace sluice {
-namespace {
+namespace detail {
 
 constinit HandleTable<Handle> handles;
+
+}  // namespace detail
+
+namespace {
+
 constinit bool calls_are_concurrent = true;
 constinit SpinLock unused_lock;
+constinit std::atomic<std::uint64_t> changes{0};
 constinit Handle* unused = nullptr;  // belongs to unused_lock; or to whoever is in a call, as only one is
 
 /// An uncontended lock is two atomic operations, of the dozen that a small message takes.
 std::unique_lock<SpinLock> lock_unused() {
   return calls_are_concurrent ? std::unique_lock(unused_lock) : std::unique_lock(unused_lock, std::defer_lock);
+}
+
+void note_change(Handle& handle) {
+  handle.generation.store(handle.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (calls_are_concurrent) {
+    changes.fetch_add(1, std::memory_order_release);
+  } else {
+    changes.store(changes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 }
 
 /// The host asks for nothing of this as long as the request is never completed.
@@ -27,7 +41,7 @@ int ignore_cancel(void*, int) { return MPI_SUCCESS; }
 Handle* make_handle() {
   auto handle = std::make_unique<Handle>();
   if (host().Grequest_start(ignore_query, ignore_free, ignore_cancel, nullptr, &handle->request) != MPI_SUCCESS) std::abort();
-  handles.insert(handle->request, handle.get());
+  detail::handles.insert(handle->request, handle.get());
   return handle.release();
 }
 
@@ -46,6 +60,7 @@ Handle& take_handle(Handle::Kind kind, bool receives, Communicator* communicator
 }
 
 void give_back(Handle& handle) {
+  note_change(handle);
   handle.kind = Handle::Kind::unused;
   handle.started = false;
   handle.active = nullptr;
@@ -92,9 +107,13 @@ void finish_unseen(Handle& handle) {
 
 void expect_concurrent_calls(bool expected) { calls_are_concurrent = expected; }
 
-Handle* find_handle(MPI_Request request) {
-  Handle* handle = handles.find(request);
-  return handle && handle->kind != Handle::Kind::unused ? handle : nullptr;
+bool calls_may_be_concurrent() { return calls_are_concurrent; }
+
+std::uint64_t handle_changes() { return changes.load(std::memory_order_acquire); }
+
+void set_started(Handle& handle) {
+  handle.started = true;
+  note_change(handle);
 }
 
 MPI_Request handle_for_send(Request* send, Communicator& communicator) {
@@ -146,6 +165,7 @@ Outcome finish(Handle& handle, MPI_Request& slot, const Outcome& taken) {
   if (handle.kind == Handle::Kind::persistent) {
     handle.active = nullptr;
     handle.started = false;
+    note_change(handle);
     return outcome;
   }
   slot = predefined().request_null;

@@ -9,10 +9,13 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "interpose/communicators.hpp"
 #include "interpose/device_buffers.hpp"
+#include "interpose/handle_table.hpp"
 #include "interpose/status.hpp"
 #include "runtime/engine.hpp"
 
@@ -43,6 +46,8 @@ struct Handle {
   std::unique_ptr<PersistentOperation> operation;
   std::unique_ptr<StagedReceive> staged;  // of an active receive into a device
   Handle* next_unused = nullptr;
+  /// Another one whenever it is started, completed or freed. Written by the thread that it belongs to, read by any.
+  std::atomic<std::uint32_t> generation{0};
 
   [[nodiscard]] bool is_inactive() const { return kind == Kind::persistent && !started; }
   [[nodiscard]] bool is_complete() const { return !active || Engine::is_complete(*active); }
@@ -50,9 +55,22 @@ struct Handle {
 
 /// Whether several threads may be in calls at once (MPI_THREAD_MULTIPLE). Before the first handle is taken.
 void expect_concurrent_calls(bool expected);
+[[nodiscard]] bool calls_may_be_concurrent();
+
+/// How often some handle has got another generation. Counted after the handle has it (release, and acquire here).
+[[nodiscard]] std::uint64_t handle_changes();
+/// A persistent handle becomes active.
+void set_started(Handle& handle);
+
+namespace detail {
+extern HandleTable<Handle> handles;
+}
 
 /// nullptr for requests of the host and for null requests.
-Handle* find_handle(MPI_Request request);
+inline Handle* find_handle(MPI_Request request) {
+  Handle* handle = detail::handles.find(request);
+  return handle && handle->kind != Handle::Kind::unused ? handle : nullptr;
+}
 
 /// A handle for an operation in progress, or the shared one when it is complete (`send` may then be null).
 MPI_Request handle_for_send(Request* send, Communicator& communicator);

@@ -1,9 +1,31 @@
 #include "interpose/host_completion.hpp"
 
+#include <array>
+#include <span>
+
 #include "interpose/entry.hpp"
 
 namespace sluice {
 namespace {
+
+/// What a host call over an array works on and compares with afterwards.
+template <typename T>
+class SmallArray {
+ public:
+  explicit SmallArray(std::size_t size) {
+    if (size > in_place) heap_ = std::make_unique_for_overwrite<T[]>(size);
+  }
+  [[nodiscard]] T* data() { return heap_ ? heap_.get() : local_.data(); }
+  T& operator[](std::size_t i) { return data()[i]; }
+
+ private:
+  static constexpr std::size_t in_place = 64;
+  std::unique_ptr<T[]> heap_;
+  static_assert(std::is_trivially_copyable_v<T>);
+  union {
+    std::array<T, in_place> local_;  // in a union, so that no constructor runs
+  };
+};
 
 /// Runs a host call over `requests`, and tells the activity count which of them it completed: those that it made null, and
 /// persistent ones when `all_done`.
@@ -89,11 +111,12 @@ bool HostPart::test_all() {
   SmallArray<MPI_Status> own(statuses_ == MPI_STATUSES_IGNORE ? 0 : count);
   int flag = 0;
   MPI_Status* target = statuses_ == MPI_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : own.data();
+  const MPI_Request* const left = array_.host_requests();
   code_ = host().Testall(static_cast<int>(count), array_.host_requests(), &flag, target);
   done_ = flag || code_ != MPI_SUCCESS;
   for (std::size_t i = 0; done_ && i < count; ++i) {
     if (target != MPI_STATUSES_IGNORE) statuses_[array_.host_index(i)] = own[i];
-    array_.host_completed(i);
+    array_.host_completed(i, left[i]);
   }
   return done_;
 }
@@ -103,14 +126,16 @@ bool HostPart::test_any(int* index, MPI_Status* status) {
   int flag = 0;
   int found = MPI_UNDEFINED;
   MPI_Status own{};
-  code_ = host().Testany(static_cast<int>(array_.hosts()), array_.host_requests(), &found, &flag, &own);
+  MPI_Request* const list = array_.host_requests();
+  code_ = host().Testany(static_cast<int>(array_.hosts()), list, &found, &flag, &own);
+  if (code_ != MPI_SUCCESS) array_.forget_hosts();
   inactive_ = flag && found == MPI_UNDEFINED && code_ == MPI_SUCCESS;
   if (found == MPI_UNDEFINED) return code_ != MPI_SUCCESS;
   if (status != MPI_STATUS_IGNORE) {
     own.MPI_ERROR = status->MPI_ERROR;
     *status = own;
   }
-  array_.host_completed(static_cast<std::size_t>(found));
+  array_.host_completed(static_cast<std::size_t>(found), list[found]);
   *index = static_cast<int>(array_.host_index(static_cast<std::size_t>(found)));
   return true;
 }
@@ -118,12 +143,14 @@ bool HostPart::test_any(int* index, MPI_Status* status) {
 std::size_t HostPart::test_some(int indices[], MPI_Status statuses[]) {
   if (inactive_ || array_.hosts() == 0) return 0;
   int completed = 0;
-  code_ = host().Testsome(static_cast<int>(array_.hosts()), array_.host_requests(), &completed, indices, statuses);
+  MPI_Request* const list = array_.host_requests();
+  code_ = host().Testsome(static_cast<int>(array_.hosts()), list, &completed, indices, statuses);
+  if (code_ != MPI_SUCCESS) array_.forget_hosts();
   inactive_ = completed == MPI_UNDEFINED;
   if (completed == MPI_UNDEFINED || completed < 0) return 0;
   for (int i = 0; i < completed; ++i) {
     const auto own_index = static_cast<std::size_t>(indices[i]);
-    array_.host_completed(own_index);
+    array_.host_completed(own_index, list[own_index]);
     indices[i] = static_cast<int>(array_.host_index(own_index));
   }
   return static_cast<std::size_t>(completed);
@@ -132,12 +159,18 @@ std::size_t HostPart::test_some(int indices[], MPI_Status statuses[]) {
 SomeCompletion::SomeCompletion(RequestArray& array, int indices[], MPI_Status statuses[], const char* function)
     : array_(array), indices_(indices), statuses_(statuses), part_(array, statuses), completion_(function) {}
 
+/// What is complete is given up by the engine at once.
 bool SomeCompletion::collect() {
-  for (std::size_t i = 0; i < array_.size(); ++i) {
-    Handle* handle = array_.handle(i);
-    if (!handle || !handle->is_complete()) continue;
-    completion_.finish(*handle, array_.slot(i), status_at(statuses_, found_));
-    indices_[found_++] = static_cast<int>(i);
+  const std::size_t first = array_.first_complete();
+  if (first < array_.size()) {
+    const std::span<Request* const> done = array_.list_complete(first, indices_ + found_);
+    Outcome* const outcomes = array_.outcomes();
+    engine().take(done, outcomes);
+    for (std::size_t k = 0; k < done.size(); ++k, ++found_) {
+      const auto index = static_cast<std::size_t>(indices_[found_]);
+      completion_.finish(array_, index, status_at(statuses_, found_), outcomes[k]);
+      array_.finished(index);
+    }
   }
   found_ += part_.test_some(indices_ + found_, statuses_ == MPI_STATUSES_IGNORE ? statuses_ : statuses_ + found_);
   return found_ != 0;

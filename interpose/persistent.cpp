@@ -71,7 +71,7 @@ int start(Handle& handle, CallSite site) {
     }
     handle.active = operation.on_device ? start_on_device(handle, site) : start_operation(operation, *communicator.context, site);
   }
-  handle.started = true;
+  set_started(handle);
   return MPI_SUCCESS;
 }
 

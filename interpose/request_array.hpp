@@ -1,87 +1,148 @@
 // The request array of a completion call, sorted into what is Sluice's, what is the host's, and what is null or inactive.
 //
-// The host's requests are copied into an array of their own, which the host's completion calls work on; what they change is
-// written back. Arrays of up to 64 requests take no memory from the heap.
+// Programs poll the same array again and again, and most of it has not changed since the last call. So what has been found of
+// an array is remembered (ArrayMemory): each handle's value and what it led to. The next call compares the values, and looks up
+// those that differ. What the comparison cannot show is counted: a handle that is completed, freed or started outside of the
+// call gets another `generation`, and `handle_changes` says whether any has since the memory was last right.
+//
+// A memory follows values, not the array's place; the place only helps to find the one that fits best. So a memory is never
+// wrong, only useless.
+//
+// Threading: a memory belongs to one call at a time (`busy`, acquire and release). Entries that do not stand in the array of the
+// current call may name handles of other threads; of these only `generation` is read, an atomic word.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
-#include <type_traits>
 
 #include "interpose/handles.hpp"
 
 namespace sluice {
 
-/// Uninitialised room for `size` objects.
-template <typename T>
-class SmallArray {
+class ArrayMemory {
  public:
-  explicit SmallArray(std::size_t size) : size_(size) {
-    if (size > in_place) heap_ = std::make_unique_for_overwrite<T[]>(size);
-  }
-  [[nodiscard]] T* data() { return heap_ ? heap_.get() : local_.data(); }
-  T& operator[](std::size_t i) { return data()[i]; }
-  [[nodiscard]] std::span<T> first(std::size_t count) { return {data(), count}; }
+  enum class What : unsigned char { nothing, inactive, ours, hosts };
+
+  ArrayMemory() = default;
+  ArrayMemory(const ArrayMemory&) = delete;
+  ArrayMemory& operator=(const ArrayMemory&) = delete;
+
+  /// Makes it that of these requests. False: one of them is not a handle at all.
+  bool follow(const MPI_Request* requests, std::size_t size);
+
   [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] What what(std::size_t i) const { return what_[i]; }
+  [[nodiscard]] Handle* handle(std::size_t i) const { return what_[i] == What::ours ? handles_[i] : nullptr; }
+  [[nodiscard]] std::size_t count(What what) const { return counts_[static_cast<std::size_t>(what)]; }
+  [[nodiscard]] bool is_done(std::size_t i) const { return done_[i]->load(std::memory_order_acquire); }
+  /// Index of the first of Sluice's that is complete; `size` when there is none. `completions`: the engine's count, read before.
+  std::size_t first_done(std::uint64_t completions);
+  bool all_done();
+  /// The call has completed that one of Sluice's, and left `now` in its place.
+  void finished(std::size_t i, MPI_Request now);
+  /// Appends all from `i` on that are complete to `indices`; the engine's side of each, valid as the lists below.
+  std::span<Request* const> list_done(std::size_t i, int* indices);
+  /// All is complete, so that there is nothing left to remember.
+  void forget();
+  /// The call ends.
+  void settle();
+
+  /// Lists for calls of the host's and the engine's, valid until the next function that is not const.
+  std::span<MPI_Request> list_hosts();
+  [[nodiscard]] std::size_t host_index(std::size_t k) const { return host_indices_[k]; }
+  /// The host has changed the list.
+  void forget_hosts() { hosts_listed_ = false; }
+  /// Of all that are Sluice's; null entries for those that were complete at once.
+  std::span<Request* const> list_active();
+  /// Room for as many outcomes.
+  Outcome* outcomes();
 
  private:
-  static constexpr std::size_t in_place = 64;
-  std::size_t size_;
-  std::unique_ptr<T[]> heap_;
-  static_assert(std::is_trivially_copyable_v<T>);
-  union {
-    std::array<T, in_place> local_;  // in a union, so that no constructor runs
-  };
+  friend class ArrayMemories;
+
+  void make_room(std::size_t size);
+  bool look_up(std::size_t i, MPI_Request request, MPI_Request null);
+  void note(std::size_t i, What what, Handle* handle, const std::atomic<bool>* done);
+  void forget_changed();
+
+  std::unique_ptr<MPI_Request[]> values_;
+  std::unique_ptr<const std::atomic<bool>*[]> done_;  // the engine's words, or one that never changes
+  std::unique_ptr<Handle*[]> handles_;
+  std::unique_ptr<std::uint32_t[]> generations_;
+  std::unique_ptr<What[]> what_;
+  std::size_t room_ = 0;
+  std::size_t size_ = 0;
+  std::array<std::size_t, 4> counts_{};
+  std::uint64_t seen_changes_ = 0;  // of handles
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t quiet_at_ = never;  // nothing was complete when the engine had counted so many completions
+  std::size_t first_open_ = 0;
+
+  bool hosts_listed_ = false;
+  std::unique_ptr<MPI_Request[]> host_requests_;
+  std::unique_ptr<std::size_t[]> host_indices_;
+  std::unique_ptr<Request*[]> active_;
+  std::unique_ptr<Outcome[]> outcomes_;
+
+  std::atomic<bool> busy_{false};
+  std::atomic<const MPI_Request*> array_{nullptr};  // whose requests it has followed last; a hint
 };
 
 class RequestArray {
  public:
-  /// `count` and `requests` are sound; see `sound`.
   RequestArray(int count, MPI_Request requests[]);
+  ~RequestArray();
+  RequestArray(const RequestArray&) = delete;
+  RequestArray& operator=(const RequestArray&) = delete;
 
-  /// What a completion call must not be given; the host then says what is wrong with it.
-  static bool sound(int count, const MPI_Request requests[]);
+  /// Otherwise a completion call must not be given it; the host then says what is wrong.
+  [[nodiscard]] bool sound() const { return memory_ != nullptr; }
 
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return memory_->size(); }
   /// Active requests, complete or not.
-  [[nodiscard]] std::size_t ours() const { return ours_; }
-  [[nodiscard]] std::size_t hosts() const { return hosts_; }
+  [[nodiscard]] std::size_t ours() const { return memory_->count(ArrayMemory::What::ours); }
+  [[nodiscard]] std::size_t hosts() const { return memory_->count(ArrayMemory::What::hosts); }
   /// The host can be given the array as it is.
-  [[nodiscard]] bool has_only_hosts() const { return ours_ == 0 && inactive_ == 0 && hosts_ != 0; }
+  [[nodiscard]] bool has_only_hosts() const {
+    return ours() == 0 && hosts() != 0 && memory_->count(ArrayMemory::What::inactive) == 0;
+  }
 
   /// nullptr where the entry is the host's, null or inactive.
-  [[nodiscard]] Handle* handle(std::size_t index) { return handles_[index]; }
-  [[nodiscard]] bool is_host(std::size_t index) { return is_host_[index]; }
+  [[nodiscard]] Handle* handle(std::size_t index) const { return memory_->handle(index); }
+  [[nodiscard]] bool is_host(std::size_t index) const { return memory_->what(index) == ArrayMemory::What::hosts; }
   [[nodiscard]] MPI_Request& slot(std::size_t index) { return requests_[index]; }
 
   /// Index of the first request of Sluice's that is complete; `size()` when there is none.
   std::size_t first_complete();
-  bool all_complete();
+  bool all_complete() { return memory_->all_done(); }
+  std::span<Request* const> list_complete(std::size_t first, int* indices) { return memory_->list_done(first, indices); }
+  /// The call has completed all.
+  void forget() { memory_->forget(); }
+  /// The call has completed this one of Sluice's.
+  void finished(std::size_t index) { memory_->finished(index, requests_[index]); }
 
   /// The engine's side of all active requests, with null entries for those that were complete at once.
-  std::span<Request* const> engine_requests() { return active_.first(ours_); }
+  std::span<Request* const> engine_requests() { return memory_->list_active(); }
+  /// Room for an outcome of each.
+  Outcome* outcomes() { return memory_->outcomes(); }
 
   /// The host's requests, close together; `host_index` tells where each came from.
-  [[nodiscard]] MPI_Request* host_requests() { return host_requests_.data(); }
-  [[nodiscard]] std::size_t host_index(std::size_t i) { return host_indices_[i]; }
+  [[nodiscard]] MPI_Request* host_requests() { return memory_->list_hosts().data(); }
+  [[nodiscard]] std::size_t host_index(std::size_t i) const { return memory_->host_index(i); }
   /// The host reported request `i` of its own complete: writes back what it left of it.
-  void host_completed(std::size_t i);
+  void host_completed(std::size_t i, MPI_Request left);
+  /// The host may have changed its list without that.
+  void forget_hosts() { memory_->forget_hosts(); }
 
  private:
   MPI_Request* requests_;
-  std::size_t size_;
-  std::size_t ours_ = 0;
-  std::size_t hosts_ = 0;
-  std::size_t inactive_ = 0;  // persistent requests of Sluice's
-  SmallArray<Handle*> handles_;
-  SmallArray<Request*> active_;
-  SmallArray<bool> is_host_;
-  SmallArray<MPI_Request> host_requests_;
-  SmallArray<std::size_t> host_indices_;
+  ArrayMemory* memory_;
 };
 
 }  // namespace sluice

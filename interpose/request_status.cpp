@@ -26,7 +26,8 @@ int Request_get_status(CallSite, MPI_Request request, int* flag, MPI_Status* sta
 
 /// Only the host's requests, or an argument that it must judge.
 bool is_for_host(int count, const MPI_Request requests[]) {
-  if (!RequestArray::sound(count, requests)) return true;
+  if (count < 0 || (count > 0 && !requests)) return true;
+  if (std::find(requests, requests + count, MPI_Request{}) != requests + count) return true;
   return std::none_of(requests, requests + count, find_handle);
 }
 

@@ -130,6 +130,10 @@ class Engine {
 
   /// Done, without progressing. Lock-free.
   [[nodiscard]] static bool is_complete(const Request& request);
+  /// The word that says so, to be read with acquire; the request's as long as that is not taken.
+  [[nodiscard]] static const std::atomic<bool>& completion_of(const Request& request);
+  /// How many operations have been completed. As long as it stays the same (acquire), none has become complete.
+  [[nodiscard]] std::uint64_t completions() const;
   /// Polls everything once.
   void progress();
   /// Returns when every request is complete or released; `take` then accepts each of them. Null entries are skipped.

@@ -66,12 +66,14 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
   if (trace::on() && !request->shadow) [[unlikely]]
     trace::completed(*request, at_ns);
   if (Context* context = request->context; --context->operations == 0 && context->retired) drop(context);
-  ++epoch;
-  if (request->detached) {
+  const bool is_wanted = !request->detached;
+  if (is_wanted) {
+    request->complete.store(true, std::memory_order_release);
+  } else {
     pool.give_back(request);
-    return;
   }
-  request->complete.store(true, std::memory_order_release);
+  epoch.store(epoch.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  if (!is_wanted) return;
   if (sleepers != 0) transport_poke();
 }
 
@@ -106,6 +108,10 @@ Outcome Engine::peek(const Request& request) {
   outcome.lazy_token = request.matched ? 0 : request.lazy_token;
   return outcome;
 }
+
+const std::atomic<bool>& Engine::completion_of(const Request& request) { return request.complete; }
+
+std::uint64_t Engine::completions() const { return state_->epoch.load(std::memory_order_acquire); }
 
 bool Engine::is_complete(const Request& request) { return request.complete.load(std::memory_order_acquire); }
 

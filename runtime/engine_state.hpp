@@ -434,8 +434,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t waiting = 0;   // ... in MPI_Wait and the like
   bool awaits_many = false;  // receives, the last call that waited for some
   Attention attention = Attention::none;
-  bool host_call = false;   // the application may be blocked in a call of the host's
-  std::uint64_t epoch = 0;  // completions so far
+  bool host_call = false;               // the application may be blocked in a call of the host's
+  std::atomic<std::uint64_t> epoch{0};  // completions so far; written under the lock, after Request::complete
   unsigned idle_calls = 0;
 
   EngineStatistics statistics;

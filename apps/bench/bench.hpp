@@ -71,5 +71,6 @@ void halo(Arguments);
 void idle(Arguments);
 void null_calls(Arguments);
 void sweep(Arguments);
+void completions(Arguments);
 
 }  // namespace bench

@@ -21,6 +21,7 @@ constexpr std::array benchmarks{
     bench::Benchmark{"idle", "[SECONDS]", 2, bench::idle},
     bench::Benchmark{"sweep", "[PATTERNS [SIZES [SECONDS]]]", 2, bench::sweep},
     bench::Benchmark{"null_calls", "[SECONDS]", 1, bench::null_calls},
+    bench::Benchmark{"completions", "[COUNTS [REPEATS]]", 2, bench::completions},
 };
 
 int usage() {
