@@ -22,6 +22,7 @@
 #include "interpose/summary.hpp"
 #include "interpose/trace_session.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/cancellation.hpp"
 #include "runtime/descriptor_room.hpp"
 #include "runtime/engine_lock.hpp"
 #include "runtime/shared_copy.hpp"
@@ -202,6 +203,7 @@ void Session::find_neighbours() {
 
 void Session::make_engine() {
   CallSite::name_calls(call_names);
+  cancellation::prepare_unwinding();
   Engine::Parts parts;
   parts.self = Peer{world_rank_};
   parts.job_size = static_cast<std::size_t>(world_size_);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -40,7 +41,10 @@ std::uintptr_t end_of_thread_stacks(const ProcessMapping& mapping) {
     if (tid == main_thread) return;  // its control block is the dynamic linker's: main_thread_storage
     std::uintptr_t control_block = 0;
     std::size_t bytes = 0;
-    if (syscall(SYS_get_robust_list, tid, &control_block, &bytes) != 0) return;
+    if (syscall(SYS_get_robust_list, tid, &control_block, &bytes) != 0) {
+      if (errno != ESRCH) end = mapping.bytes.end;  // a filter of system calls refuses it, so nobody knows
+      return;
+    }
     if (mapping.bytes.contains(control_block)) end = std::max(end, (control_block / page_bytes + 1) * page_bytes);
   });
   return end;
@@ -48,7 +52,7 @@ std::uintptr_t end_of_thread_stacks(const ProcessMapping& mapping) {
 
 bool may_be_stack(const ProcessMapping& mapping, ByteRange part) {
   if (alternate_stacks::share_pages_with(part)) return true;
-  if (main_thread_storage().overlaps(part)) return true;
+  if (main_thread_storage().empty() || main_thread_storage().overlaps(part)) return true;
   if (mapping.bytes.contains(getauxval(AT_RANDOM))) return true;
   const auto own = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (mapping.bytes.contains(own) && own < part.end && own + own_stack_reach > part.begin) return true;

@@ -16,7 +16,10 @@ Message* look(Engine::State& state, Lock& lock, Context& context, Rank from, Tag
 Message* wait_for(Engine::State& state, Lock& lock, Context& context, Rank from, Tag tag) {
   Waiter waiter(state, Waiter::Who::application);
   Message* message = nullptr;
-  while (!(message = look(state, lock, context, from, tag))) waiter.step(lock);
+  while (!(message = look(state, lock, context, from, tag))) {
+    waiter.step(lock);
+    waiter.let_cancellation_act(lock);
+  }
   return message;
 }
 

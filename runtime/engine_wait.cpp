@@ -191,7 +191,8 @@ void Engine::State::arm(Lock& lock) {
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
-  if (sleepers++ == 0 && transport) transport->forget_pokes();
+  if (sleepers == 0 && transport) transport->forget_pokes();
+  const Counted asleep(sleepers, lock);
   set_attention(Attention::sleeper);
   const auto something = [this] {
     return (transport && transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
@@ -205,7 +206,6 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
     sleep_unlocked(lock, std::min(limit, second_look));
     if (limit > second_look && epoch == completions && !something()) sleep_unlocked(lock, limit);
   }
-  --sleepers;
   set_attention(Attention::none);
 }
 
@@ -231,7 +231,7 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
   const auto open = [](const Request* request) { return request && !request->may_return(); };
   trace::Wait traced(requests);
   note_awaited(requests);
-  ++waiting;
+  const Counted counted(waiting, lock);
   Waiter waiter(*this, Waiter::Who::application);
   constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
@@ -243,6 +243,7 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     if (first_open == requests.size()) break;
     if (progress(lock)) continue;
     waiter.step(lock, next_try);
+    waiter.let_cancellation_act(lock);
     traced.lasts(waiter.waited_ns());
     if (waiter.waited_ns() < next_try) continue;
     next_try = 2 * waiter.waited_ns();
@@ -255,7 +256,6 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     set_aside(lock, requests.subspan(first_open), waiter.waited_ns());
     if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
   }
-  --waiting;
   statistics.waited_ns += waiter.waited_ns();
 }
 
@@ -301,10 +301,12 @@ void Engine::State::idle_call(Lock& lock) {
   lock.lock();
 }
 
+/// With something under guard their handlers may touch it. And they may leave the call by a jump: from here on nothing is held
+/// then.
 void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
-  if (PageGuard::active() == 0 || now - last_window_ < signal_latency_ns) return;
+  if (now - last_window_ < signal_latency_ns) return;
   last_window_ = now;
-  held_signals::hold();  // another thread may have released what this one's handlers touch
+  held_signals::hold();
   lock.unlock();
   { const held_signals::Window window; }
   lock.lock();
@@ -336,6 +338,20 @@ void Waiter::poll_host(Lock& lock, std::uint64_t now) {
   lock.lock();
 }
 
+void Waiter::begin(std::uint64_t now) {
+  started_ = last_host_poll_ = last_window_ = now;
+  uncancelled_.begin();
+}
+
+void Waiter::let_cancellation_act(Lock& lock) {
+  if (cancellation::requests() == requests_to_cancel_) [[likely]]
+    return;
+  requests_to_cancel_ = cancellation::requests();
+  lock.unlock();
+  uncancelled_.let_act();
+  lock.lock();
+}
+
 void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   if (state_.mutex.contended()) state_.mutex.give_way();
   if (state_.oversubscribed) {
@@ -346,7 +362,7 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
     return;
   }
   const std::uint64_t now = now_ns();
-  if (started_ == 0) started_ = last_host_poll_ = now;
+  if (started_ == 0) begin(now);
   waited_ns_ = now - started_;
   tell_of_waiting();
   let_signals_in(lock, now);
@@ -398,7 +414,9 @@ void Engine::wait_any(std::span<Request* const> requests) {
   state_->note_awaited(requests);
   const auto complete = [](const Request* request) { return request && request->complete.load(std::memory_order_relaxed); };
   while (std::none_of(requests.begin(), requests.end(), complete)) {
-    if (!state_->progress(lock)) waiter.step(lock);
+    if (state_->progress(lock)) continue;
+    waiter.step(lock);
+    waiter.let_cancellation_act(lock);
   }
 }
 

@@ -18,7 +18,7 @@ struct Held {
 
 }  // namespace
 
-AlreadyBlocked::AlreadyBlocked(bool blocked) : before_(own.already_blocked) { own.already_blocked = blocked; }
+AlreadyBlocked::AlreadyBlocked() : before_(own.already_blocked) { own.already_blocked = true; }
 
 AlreadyBlocked::~AlreadyBlocked() { own.already_blocked = before_; }
 

@@ -13,7 +13,7 @@ namespace sluice::held_signals {
 /// The fault handler runs with all signals blocked anyway.
 class AlreadyBlocked {
  public:
-  explicit AlreadyBlocked(bool blocked);
+  AlreadyBlocked();
   ~AlreadyBlocked();
   AlreadyBlocked(const AlreadyBlocked&) = delete;
   AlreadyBlocked& operator=(const AlreadyBlocked&) = delete;

@@ -38,6 +38,13 @@ struct Retry {
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Retry last_retry;
 
+/// The wait of this thread for a page that it left last for the sake of signals. It waits as patiently when it comes back.
+struct Interrupted {
+  std::uintptr_t page = 0;
+  unsigned attempts = 0;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Interrupted last_interrupted;
+
 }  // namespace
 
 /// A thread's wait for a page, with the releases that close it.
@@ -301,20 +308,25 @@ void PageGuard::State::note_touch(std::uintptr_t page, Access access) {
   });
 }
 
+/// Returns when the page is open, or when signals want to be let in: the instruction touches the page once more after that.
 void PageGuard::State::wait_for(const fault_signal::Fault& fault) {
   const PageRange page{fault.address / page_bytes, fault.address / page_bytes + 1};
   note_touch(page.begin, fault.access);
   const TracedTouch traced(slots, fault);
   const std::uint64_t start = now_ns();
   detail::stall_clock.begin(start);
-  std::uint64_t window = start;
+  std::uint64_t looked = start;
   std::uint64_t now = start;
-  for (unsigned attempt = 0; is_closed(page, fault.access); ++attempt) {
+  const Interrupted before = std::exchange(last_interrupted, {});
+  unsigned attempt = before.page == page.begin ? before.attempts : 0;
+  for (; is_closed(page, fault.access); ++attempt) {
     waiter.wait_a_little(attempt);
     now = now_ns();
-    if (now - window < signal_latency_ns) continue;
-    fault_signal::let_signals_in(fault);
-    window = now;
+    if (now - looked < signal_latency_ns) continue;
+    looked = now;
+    if (!fault_signal::signals_wait(fault)) continue;
+    last_interrupted = {page.begin, attempt};
+    break;
   }
   note_wait(start, now);
 }

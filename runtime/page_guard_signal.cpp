@@ -11,7 +11,7 @@
 #include <cerrno>
 
 #include "runtime/blocked_threads.hpp"
-#include "runtime/clock.hpp"
+#include "runtime/cancellation.hpp"
 #include "runtime/fault_stack.hpp"
 #include "runtime/held_signals.hpp"
 #include "runtime/signal_mask.hpp"
@@ -25,8 +25,8 @@ using signal_mask::stand_in;
 /// holds.
 constexpr greg_t fault_was_write = 2;
 constexpr greg_t fault_was_fetch = 16;
-/// A thread that left the handler by longjmp is counted as inside for ever.
-constexpr std::uint64_t longest_wait_ns = 1'000'000'000;
+/// Blocked in the handler: everything, the C library's signal for cancellation as well. What setuid asks of all threads is not.
+constexpr signal_mask::Bits in_handler = signal_mask::everything & ~signal_mask::bit(signal_mask::cancellation + 1);
 /// In si_errno of a SIGSEGV that was sent on as the stand-in.
 constexpr int sent_on = 0x536c7563;
 
@@ -87,15 +87,17 @@ bool answered(const siginfo_t& information, const ucontext_t& interrupted) {
   // Only faults of the page tables are the guard's: not signals that were sent, non-canonical addresses or protection keys.
   if (information.si_code != SEGV_MAPERR && information.si_code != SEGV_ACCERR) return false;
   if ((interrupted.uc_mcontext.gregs[REG_ERR] & fault_was_fetch) != 0) return false;
-  const held_signals::AlreadyBlocked blocked(true);
+  const held_signals::AlreadyBlocked blocked;
+  cancellation::Deferral not_cancelled;
+  not_cancelled.begin();
   Question question;
+  question.fault.mask = &interrupted.uc_sigmask;
   question.fault.address = reinterpret_cast<std::uintptr_t>(information.si_addr);
   question.fault.access = (interrupted.uc_mcontext.gregs[REG_ERR] & fault_was_write) != 0 ? Access::write : Access::read;
   question.fault.instruction = static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
   if (fault_stack::is_cramped(interrupted.uc_stack)) {
     fault_stack::run(ask, &question);
   } else {
-    question.fault.mask = &interrupted.uc_sigmask;
     question.fault.on_stack = true;
     ask(&question);
   }
@@ -228,7 +230,7 @@ void take_over(int signal) {
   struct sigaction ours {};
   ours.sa_sigaction = sluice_on_fault;
   ours.sa_flags = SA_SIGINFO | (fault_action.sa_flags & SA_ONSTACK) | (handled ? fault_action.sa_flags & SA_RESTART : SA_RESTART);
-  sigfillset(&ours.sa_mask);
+  signal_mask::store(ours.sa_mask, in_handler);
   calls.action(signal, &ours, nullptr);
 }
 
@@ -276,8 +278,7 @@ void remove() {
     }
   }
   current.store(nullptr, std::memory_order_seq_cst);
-  const std::uint64_t start = now_ns();
-  while (inside.load(std::memory_order_seq_cst) != 0 && now_ns() - start < longest_wait_ns) sched_yield();
+  while (inside.load(std::memory_order_seq_cst) != 0) sched_yield();
 }
 
 bool in_place() { return is_ours(SIGSEGV); }
@@ -296,12 +297,10 @@ bool reaches_this_thread() {
   return in_place() && calls.mask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, SIGSEGV) == 0;
 }
 
-void let_signals_in(const Fault& fault) {
-  if (!fault.mask) return;
-  const held_signals::AlreadyBlocked none(false);
-  sigset_t blocked;
-  calls.mask(SIG_SETMASK, fault.mask, &blocked);
-  calls.mask(SIG_SETMASK, &blocked, nullptr);
+bool signals_wait(const Fault& fault) {
+  signal_mask::Bits pending = 0;
+  syscall(SYS_rt_sigpending, &pending, sizeof pending);
+  return (pending & ~signal_mask::load(*fault.mask)) != 0;
 }
 
 bool masks_are_translated() { return translated.load(std::memory_order_relaxed); }

@@ -6,7 +6,9 @@
 // frame that the kernel made, so that unwinding, siglongjmp and small alternate stacks work as ever.
 //
 // While the guard answers, every other signal is blocked, because a signal handler of the application on top of it could
-// touch a guarded page while this thread is inside the engine. `let_signals_in` opens a window for them between two looks.
+// touch a guarded page while this thread is inside the engine. When some wait to be let in, the guard returns to the
+// instruction: they come on top of it, as if it had not begun, and it touches the page again when they have returned. Nothing of
+// Sluice's is on the stack below them then, so they may as well not return: siglongjmp, exceptions, pthread_exit, cancellation.
 #pragma once
 
 #include <csignal>
@@ -19,7 +21,7 @@ namespace sluice::fault_signal {
 struct Fault {
   std::uintptr_t address = 0;
   Access access = Access::write;
-  const sigset_t* mask = nullptr;  // of the interrupted thread; nullptr when no signal may be let in
+  const sigset_t* mask = nullptr;  // of the interrupted thread
   std::uintptr_t instruction = 0;  // that touched it
   bool on_stack = false;           // the handler runs on the interrupted stack, or on one from which it can be unwound
 };
@@ -55,8 +57,8 @@ void remove();
 /// The handler is in place and the calling thread does not block its signal.
 [[nodiscard]] bool reaches_this_thread();
 
-/// Delivers what is pending for this thread, by the mask that the interrupted code had. The caller holds no lock.
-void let_signals_in(const Fault& fault);
+/// Signals are pending that the return to the interrupted code will let in, or another thread's. A system call.
+[[nodiscard]] bool signals_wait(const Fault& fault);
 
 /// Masks are translated. One relaxed load. [any thread]
 [[nodiscard]] bool masks_are_translated();

@@ -16,6 +16,8 @@
 namespace sluice::signal_mask {
 
 constexpr int stand_in = SIGSTKFLT;
+/// By which the C library cancels threads, the first of the signals that it keeps for itself.
+constexpr int cancellation = __SIGRTMIN;
 
 /// What the kernel reads and writes: one bit for each of 64 signals. The rest of a sigset_t means nothing, and a program
 /// need not have it.

@@ -60,7 +60,7 @@ TEST_F(HeldSignalsTest, a_window_without_held_signals_holds_none) {
 }
 
 TEST_F(HeldSignalsTest, where_they_are_blocked_already_the_mask_is_left_alone) {
-  const AlreadyBlocked blocked(true);
+  const AlreadyBlocked blocked;
   hold();
   raise(SIGUSR1);
   EXPECT_EQ(handled, 1);

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "guarded_block.hpp"
+#include "runtime/cancellation.hpp"
 #include "runtime/signal_mask.hpp"
 
 namespace sluice {
@@ -294,6 +295,69 @@ TEST_F(PageGuardSignalTest, a_signal_handler_runs_and_may_touch_guarded_pages_wh
   EXPECT_EQ(guard.statistics().faults, 2u);
   guard.finish(release);
   sigaction(SIGUSR1, &old, nullptr);
+}
+
+// --- ways out of a wait other than return ---------------------------------------------------------------------------------
+
+class WaysOutTest : public PageGuardSignalTest {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the thread sanitizer delivers signals when it likes";
+#endif
+  }
+
+  /// Waits properly for its data, whatever happened before.
+  void expect_delivery(PageGuard& guard, Guarded* release) {
+    waiter_.step = [&](unsigned) {
+      block_.deliver(block_.range(), 42);
+      guard.open(*release, block_.range().size());
+    };
+    EXPECT_EQ(block_.page(0), 42);
+    guard.finish(release);
+  }
+
+  const Block block_{arena_, 2};
+};
+
+TEST_F(WaysOutTest, a_signal_handler_may_leave_by_a_jump) {
+  PageGuard guard(waiter_, &arena_);  // its end would wait for a thread that is counted as inside
+  Guarded* release = guard.protect(block_.range(), 0);
+  struct sigaction action {};
+  struct sigaction old {};
+  action.sa_handler = [](int) { siglongjmp(escape, 1); };
+  sigaction(SIGUSR1, &action, &old);
+  waiter_.step = [&](unsigned) {
+    if (waiter_.steps == 1) pthread_kill(pthread_self(), SIGUSR1);
+  };
+  if (sigsetjmp(escape, 1) == 0) {
+    read(block_.page(0));
+    ADD_FAILURE() << "the page was there";
+  }
+  expect_delivery(guard, release);
+  sigaction(SIGUSR1, &old, nullptr);
+}
+
+TEST_F(WaysOutTest, a_thread_may_be_cancelled_asynchronously) {
+  PageGuard guard(waiter_, &arena_);
+  Guarded* release = guard.protect(block_.range(), 0);
+  std::atomic<bool> waits{false};
+  waiter_.step = [&](unsigned) { waits = true; };
+  pthread_t thread{};
+  const auto reads = [](void* argument) -> void* {
+    int before = 0;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+    cancellation::note_type(true);
+    read(static_cast<const Block*>(argument)->page(0));
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, nullptr, reads, const_cast<Block*>(&block_)), 0);
+  while (!waits) std::this_thread::yield();
+  pthread_cancel(thread);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  expect_delivery(guard, release);
 }
 
 }  // namespace

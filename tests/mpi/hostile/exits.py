@@ -1,0 +1,8 @@
+"""Programs that leave a wait for a page by another way than its end (page-guard.md, Signals)."""
+
+from program import Program
+
+PROGRAMS = [
+    Program("exits"),
+    Program("exits_without_release", "exits", env={"SLUICE_RELEASE": "off"}, releases=False),
+]
