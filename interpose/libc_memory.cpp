@@ -16,8 +16,10 @@
 
 #include "interpose/entry.hpp"
 #include "interpose/kept_calls.hpp"
+#include "interpose/remaining_memory.hpp"
 #include "runtime/alias_arena.hpp"
 #include "runtime/kept_memory.hpp"
+#include "runtime/private_views.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {
@@ -37,10 +39,23 @@ void settle_below_mapping(void* address, std::size_t bytes, int flags) {
   if ((flags & MAP_FIXED) != 0) settle_inside_allocator(address, bytes);
 }
 
+/// Memory of the program may be that of a memory file.
+bool shows_files() { return engaged() || private_views::expected() || remaining_memory::any(); }
+
 /// Shared memory is not freed before it is dropped, so a block is dropped at once where private memory would be some time later.
 int drop_some_time(void* address, std::size_t bytes) {
   const int result = NEXT(madvise)(address, bytes, MADV_FREE);
-  return result != 0 && errno == EINVAL && engaged() ? NEXT(madvise)(address, bytes, MADV_DONTNEED) : result;
+  return result != 0 && errno == EINVAL && shows_files() ? NEXT(madvise)(address, bytes, MADV_DONTNEED) : result;
+}
+
+/// What mremap has added to a view is the file's.
+void* with_zeros_behind(void* moved, std::size_t old_bytes, std::size_t new_bytes) {
+  if (moved == MAP_FAILED || !private_views::expected() || new_bytes <= in_whole_pages(old_bytes)) return moved;
+  const int saved_errno = errno;
+  private_views::drop(ByteRange::of(static_cast<std::byte*>(moved) + in_whole_pages(old_bytes),
+                                    in_whole_pages(new_bytes) - in_whole_pages(old_bytes)));
+  errno = saved_errno;
+  return moved;
 }
 
 bool is_ordinary_memory(ByteRange bytes) {
@@ -49,7 +64,8 @@ bool is_ordinary_memory(ByteRange bytes) {
   ProcessMaps::Walk walk(maps, bytes.begin);
   for (std::uintptr_t address = bytes.begin; address < bytes.end; address = mapping.bytes.end) {
     if (!walk.next(mapping) || !mapping.bytes.contains(address)) return false;
-    if (mapping.inode != 0 || mapping.shared || !mapping.readable || !mapping.writable) return false;
+    if (mapping.inode != 0 && !private_views::include(mapping)) return false;
+    if (mapping.shared || !mapping.readable || !mapping.writable) return false;
   }
   return true;
 }
@@ -121,8 +137,11 @@ extern "C" __attribute__((visibility("default"))) int madvise(void* address, siz
   const int result = sluice::keep(sluice::keeping_of_advice(address, bytes, advice), [&] {
     return advice == MADV_FREE ? sluice::drop_some_time(address, bytes) : NEXT(madvise)(address, bytes, advice);
   });
-  if (result == 0 && sluice::engaged() && sluice::drops_contents(advice)) {
-    sluice::engine().discard(sluice::ByteRange::of(address, sluice::in_whole_pages(bytes)));  // as the kernel does
+  if (result == 0 && sluice::drops_contents(advice)) {
+    const auto dropped = sluice::ByteRange::of(address, sluice::in_whole_pages(bytes));  // as the kernel does
+    if (sluice::engaged()) sluice::engine().discard(dropped);
+    if (sluice::remaining_memory::any()) sluice::remaining_memory::discard(dropped);
+    if (sluice::private_views::expected()) sluice::private_views::drop(dropped);
   }
   return result;
 }
@@ -136,8 +155,10 @@ extern "C" __attribute__((visibility("default"))) void* mremap(void* address, si
   if (sluice::watching() && target) [[unlikely]]
     settle_inside_allocator(target, new_bytes);
   if (sluice::engaged()) sluice::engine().make_private(sluice::ByteRange::of(address, old_bytes));
+  if (sluice::remaining_memory::any()) sluice::remaining_memory::make_private(sluice::ByteRange::of(address, old_bytes));
   void* const moved = NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
-  const bool refused = moved == MAP_FAILED && errno == EFAULT && sluice::engaged();
-  if (!refused || !sluice::is_ordinary_memory(sluice::ByteRange::of(address, sluice::in_whole_pages(old_bytes)))) return moved;
+  const bool refused = moved == MAP_FAILED && errno == EFAULT && sluice::shows_files();
+  if (!refused || !sluice::is_ordinary_memory(sluice::ByteRange::of(address, sluice::in_whole_pages(old_bytes))))
+    return sluice::with_zeros_behind(moved, old_bytes, new_bytes);
   return sluice::move_by_copy(address, old_bytes, new_bytes, flags, target);
 }

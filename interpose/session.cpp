@@ -19,6 +19,7 @@
 #include "interpose/libc_process.hpp"
 #include "interpose/libc_signal.hpp"
 #include "interpose/node_calibration.hpp"
+#include "interpose/remaining_memory.hpp"
 #include "interpose/summary.hpp"
 #include "interpose/trace_session.hpp"
 #include "runtime/alias_arena.hpp"
@@ -262,7 +263,7 @@ void Session::close() {
   closing->transports_.leave();
   closing->engine_.reset();
   trace::close();
-  closing->arena_.reset();
+  remaining_memory::keep(std::move(closing->arena_));
   closing->free_communicators();
   the_session = nullptr;
   delete closing;

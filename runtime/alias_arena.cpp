@@ -15,6 +15,7 @@
 #include "runtime/alias_fork.hpp"
 #include "runtime/alias_gate.hpp"
 #include "runtime/alias_migration.hpp"
+#include "runtime/children_views.hpp"
 #include "runtime/kept_memory.hpp"
 #include "runtime/own_pins.hpp"
 #include "runtime/process_maps.hpp"
@@ -52,6 +53,8 @@ const char* describe(Ineligible reason) {
       return "crosses a window border";
     case Ineligible::map_budget:
       return "too many mappings";
+    case Ineligible::child:
+      return "shown by a child of fork";
     case Ineligible::untouched:
       return "sent, and mostly never written to";
     case Ineligible::out_of_memory:
@@ -71,19 +74,23 @@ struct AliasArena::State {
   ProcessMaps maps;
   MappingProbe probe;
   AliasFork fork;
+  ChildrenViews children;
   const std::size_t map_budget;
   own_pins::Others others{held_memory().pinned_kb};
-  AliasBooks books{file, maps};
+  AliasBooks books{file, maps, children};
   AliasMigration migration{file, maps};
-  PageSet holes;  // pages of blocks that held nothing, or were discarded; some may be there again
+  bool has_views = false;  // a fork has made some
+  PageSet holes;           // pages of blocks that held nothing, or were discarded; some may be there again
   std::size_t migrations = 0;
   std::size_t bytes_migrated = 0;
 
   Ineligible move_in(PageRange part, Purpose purpose);
   AliasMigration::Untouched treatment_of_untouched(PageRange piece, Purpose purpose);
   [[nodiscard]] bool is_mostly_untouched(const std::vector<PageRange>& parts) const;
+  bool is_shown_by_child(const std::vector<PageRange>& parts);
   bool set_seam(PageRange pages);
   bool has_no_holes(PageRange pages);
+  void prepare_fork(bool hears_faults, const InUse& in_use);
   [[nodiscard]] bool is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held);
   void move_out_unless_lent(const ProcessMapping& mapping);
 };
@@ -177,6 +184,7 @@ Ineligible AliasArena::migrate(ByteRange bytes, Purpose purpose) {
     if (held.locked) return Ineligible::locked;
     if (!state.file.intact()) return Ineligible::no_memory_file;
     if (state.is_in_use_by_device(missing, held)) return Ineligible::registered;
+    if (state.is_shown_by_child(missing)) return Ineligible::child;
     if (!has_budget(4 * missing.size())) return Ineligible::map_budget;
     if (!state.file.map_window(bytes.begin)) return Ineligible::out_of_memory;
   }
@@ -202,6 +210,11 @@ bool AliasArena::State::is_mostly_untouched(const std::vector<PageRange>& parts)
   return untouched * tolerated > pages;
 }
 
+bool AliasArena::State::is_shown_by_child(const std::vector<PageRange>& parts) {
+  if (children.any()) children.look();
+  return std::any_of(parts.begin(), parts.end(), [&](PageRange part) { return children.overlap(part); });
+}
+
 /// It would go on writing to the pages that the file's have replaced. What was pinned since MPI_Init, and not by Sluice, may be
 /// these parts.
 bool AliasArena::State::is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held) {
@@ -215,7 +228,8 @@ bool AliasArena::State::is_in_use_by_device(const std::vector<PageRange>& parts,
 AliasMigration::Untouched AliasArena::State::treatment_of_untouched(PageRange piece, Purpose purpose) {
   using Untouched = AliasMigration::Untouched;
   if (books.occupied().overlaps(piece)) {
-    if (purpose == Purpose::filled || migration.count_untouched(piece) == 0) return Untouched::is_copied;
+    const bool shows_it = migration.shows_file(piece);
+    if (shows_it || purpose == Purpose::filled || migration.count_untouched(piece) == 0) return Untouched::is_copied;
     file.punch(piece.bytes());
   }
   // A page that is made later has no page-table entry, which only the guard's threads could give it.
@@ -287,19 +301,71 @@ bool AliasArena::privatize(ByteRange bytes) {
   return true;
 }
 
-void AliasArena::prepare_fork(bool hears_faults) {
-  State& state = *state_;
-  if (usable() && !state.books.occupied().empty()) state.fork.prepare(state.file, state.maps, hears_faults);
+void AliasArena::prepare_fork(bool hears_faults, const InUse& in_use) {
+  if (usable() && !state_->books.occupied().empty()) state_->prepare_fork(hears_faults, in_use);
 }
 
-void AliasArena::parent_after_fork() { state_->fork.wait_for_child(); }
+void AliasArena::State::prepare_fork(bool hears_faults, const InUse& in_use) {
+  PageSet used = in_use.pages;
+  books.sent().for_each([&](PageRange run) { used.add(run); });
+  // What others have pinned, or the program has locked, is not to be mapped anew.
+  const HeldMemory held = held_memory();
+  const bool is_held = held.locked || others.have_pinned(held.pinned_kb);
+  if (in_use.all || is_held) used.add({0, (std::uintptr_t{1} << AliasFile::address_bits) / page_bytes});
+  ForkPlan plan = plan_fork(file, maps, used);
+  PageSet shown;
+  for (const auto* const list : {&plan.views, &plan.present}) {
+    for (const ProcessMapping& mapping : *list) shown.add(AliasFile::pages_of(mapping));
+  }
+  children.expect_child(shown);
+  has_views = has_views || !shown.empty();
+  for (const ProcessMapping& block : plan.views) {
+    if (!file.make_view(block)) {
+      plan.in_use.push_back(block);
+    } else if (block.file_offset == block.bytes.begin) {
+      books.strike(PageRange::covering(block.bytes));
+    }
+  }
+  if (!plan.in_use.empty()) fork.prepare(std::move(plan.in_use), hears_faults);
+}
+
+void AliasArena::parent_after_fork() {
+  state_->children.child_is_made();
+  state_->fork.wait_for_child();
+}
 
 bool AliasArena::bring_to_child() { return state_->fork.copy_everything(state_->file, state_->maps); }
 
 void AliasArena::child_after_fork() {
   if (!usable()) return;
   bring_to_child();
+  state_->children.abandon();
   state_->file.abandon();
+}
+
+std::size_t AliasArena::look() { return usable() ? state_->books.look() : 0; }
+
+ByteRange AliasArena::next_to_return(std::uintptr_t from) const {
+  const State& state = *state_;
+  ProcessMapping mapping;
+  for (ProcessMaps::Walk walk(state.maps, from); usable() && state.has_views && walk.next(mapping);) {
+    const bool in_place = state.file.is_view(mapping) && mapping.file_offset == mapping.bytes.begin;
+    if (!in_place || mapping.bytes.end <= from) continue;
+    const PageRange piece = first_piece({std::max(mapping.bytes.begin, from) / page_bytes, mapping.bytes.end / page_bytes});
+    if (!state.children.overlap(piece)) return piece.bytes();
+  }
+  return {};
+}
+
+void AliasArena::retire() { state_->file.close_windows(); }
+
+void AliasArena::make_views(ByteRange bytes) {
+  State& state = *state_;
+  ProcessMapping mapping;
+  for (ProcessMaps::Walk walk(state.maps, bytes.begin); usable() && walk.next(mapping) && mapping.bytes.begin < bytes.end;) {
+    if (!state.file.backs(mapping) || !state.file.make_view(mapping)) continue;
+    if (mapping.file_offset == mapping.bytes.begin) state.books.strike(PageRange::covering(mapping.bytes));
+  }
 }
 
 AliasArena::Statistics AliasArena::statistics() const {

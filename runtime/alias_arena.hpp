@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/alias_page_set.hpp"
 #include "runtime/types.hpp"
 
 namespace sluice {
@@ -33,6 +34,7 @@ enum class Ineligible : std::uint8_t {
   moved,           // the file pages of this range are mapped elsewhere (mremap)
   registered,      // a device uses it at the application's address, or may
   window_border,
+  child,       // a child of fork may show its file pages
   untouched,   // to be sent, and most of its pages do not exist
   map_budget,  // more mappings than the budget below vm.max_map_count allows (rule 13)
   out_of_memory,
@@ -135,12 +137,28 @@ class AliasArena {
   /// an mremap that grows it. Nothing may be under guard there and no message on its way. False when the kernel refused.
   bool privatize(ByteRange bytes);
 
+  /// Frees the file pages of memory that the program has freed, unseen. How many bytes there are left to look for.
+  std::size_t look();
+  /// A part of the memory that a fork has made private and that no child shows any more; it lies behind `from`. Empty: there is
+  /// none.
+  [[nodiscard]] ByteRange next_to_return(std::uintptr_t from) const;
+  /// The program goes on without the engine: nobody needs the alias any more.
+  void retire();
+  /// Blocks in `bytes` become private mappings of their pages, at once.
+  void make_views(ByteRange bytes);
+
   /// Copies every block back to private memory. No message is on its way any more; threads that write meanwhile need a guard.
   void give_back();
 
-  /// Around fork, from pthread_atfork handlers (alias_fork.hpp). The child gets copies and its arena is not usable any more.
+  /// Around fork, from pthread_atfork handlers (alias_fork.hpp). The child's memory is its own, and its arena is not usable any
+  /// more. Blocks in use by operations stay blocks of the parent's: `in_use`, or all.
   /// `hears_faults`: a fault of this thread on its way through the child is told to `bring_to_child`.
-  void prepare_fork(bool hears_faults);
+  struct InUse {
+    PageSet pages;
+    bool all = false;
+  };
+  void prepare_fork(bool hears_faults, const InUse& in_use);
+  void prepare_fork(bool hears_faults) { prepare_fork(hears_faults, InUse()); }
   /// True when the caller is such a thread and its blocks were missing; now they are there. [fault handler]
   bool bring_to_child();
   void parent_after_fork();

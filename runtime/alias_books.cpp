@@ -106,6 +106,21 @@ void AliasBooks::drop_dead(PageRange pages) {
   if (unswept_bytes_ >= sweep_bytes) sweep();
 }
 
+std::size_t AliasBooks::look() {
+  PageSet dead;
+  const auto find_dead = [&](PageRange run) {
+    dead.add(run);
+    for (ByteRange live = first_in_place(run.bytes()); !live.empty(); live = first_in_place({live.end, run.bytes().end})) {
+      dead.remove(PageRange::covering(live));
+    }
+  };
+  // Pages that are no blocks any more, or a kernel that has to be asked for everything at once: the sweep finds out.
+  const bool all_are_blocks = maps_.asks_by_ioctl() && occupied_.pages() == blocks_.pages();
+  if (all_are_blocks) blocks_.for_each(find_dead);
+  if (!occupied_.empty() && (!all_are_blocks || !dead.empty())) sweep();
+  return occupied_.pages() * page_bytes;
+}
+
 void AliasBooks::sweep_if_due() {
   if (unswept_bytes_ >= std::max(sweep_bytes, blocks_.pages() * page_bytes)) sweep();
 }
@@ -117,9 +132,11 @@ void AliasBooks::sweep() {
   PageSet gone = blocks_;
   ProcessMapping mapping;
   for (ProcessMaps::Walk walk(maps_, 0); walk.next(mapping);) {
-    if (!file_.backs(mapping) || file_.is_window(mapping)) continue;
-    const PageRange pages = PageRange::covering({mapping.file_offset, mapping.file_offset + mapping.bytes.size()});
+    const bool is_view = file_.is_view(mapping);
+    if (!is_view && (!file_.backs(mapping) || file_.is_window(mapping))) continue;
+    const PageRange pages = AliasFile::pages_of(mapping);
     shown.add(pages);
+    if (is_view) continue;
     if (file_.backs_in_place(mapping)) {
       gone.remove(pages);
     } else {
@@ -131,6 +148,8 @@ void AliasBooks::sweep() {
     ++dead_blocks_;
   });
   sent_.for_each([&](PageRange run) { shown.add(run); });
+  children_.look();
+  children_.add_to(shown);
   free_unseen(shown);
   moved_blocks_ = moved.intervals();
   unswept_bytes_ = 0;

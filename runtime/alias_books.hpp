@@ -14,6 +14,7 @@
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_large_pages.hpp"
 #include "runtime/alias_page_set.hpp"
+#include "runtime/children_views.hpp"
 #include "runtime/known_mappings.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
@@ -22,7 +23,8 @@ namespace sluice {
 
 class AliasBooks {
  public:
-  AliasBooks(const AliasFile& file, const ProcessMaps& maps) : file_(file), maps_(maps) {}
+  AliasBooks(const AliasFile& file, const ProcessMaps& maps, ChildrenViews& children)
+      : file_(file), maps_(maps), children_(children) {}
 
   /// See AliasArena::first_in_place.
   [[nodiscard]] ByteRange first_in_place(ByteRange bytes) const;
@@ -38,6 +40,8 @@ class AliasBooks {
   void strike(PageRange pages);
   /// Strikes those blocks of `pages` that are not mapped in place any more.
   void drop_dead(PageRange pages);
+  /// Frees what has died; how many bytes may still do.
+  std::size_t look();
   /// Sweeps when enough was migrated or died since the last sweep.
   void sweep_if_due();
 
@@ -62,6 +66,7 @@ class AliasBooks {
 
   const AliasFile& file_;
   const ProcessMaps& maps_;
+  ChildrenViews& children_;
   KnownMappings known_{file_};  // where the kernel cannot be asked by ioctl
   PageSet blocks_;              // pages that the application's addresses showed when last asked
   PageSet seams_;

@@ -67,7 +67,7 @@ Ineligible judge(const AliasFile& file, const ProcessMapping& mapping, const cha
   if (mapping.shared || !mapping.readable || !mapping.writable || mapping.executable) return Ineligible::not_private;
   // A mapping of one page has no place for the seam that keeps mremap from growing it (alias_arena.cpp).
   if (mapping.page_size != page_bytes || mapping.bytes.size() == page_bytes) return Ineligible::not_private;
-  if (mapping.inode != 0 && !is_ordinary_file(name)) return Ineligible::not_private;
+  if (mapping.inode != 0 && !file.is_view(mapping) && !is_ordinary_file(name)) return Ineligible::not_private;
   return may_be_stack(mapping, part) ? Ineligible::stack : Ineligible::none;
 }
 
@@ -136,9 +136,9 @@ bool may_begin_allocation(std::span<const std::byte> page) {
 bool is_shown_elsewhere(const AliasFile& file, const ProcessMaps& maps, PageRange pages) {
   ProcessMapping mapping;
   for (ProcessMaps::Walk walk(maps, 0); walk.next(mapping);) {
-    if (!file.backs(mapping) || file.backs_in_place(mapping) || file.is_window(mapping)) continue;
-    const ByteRange shown{mapping.file_offset, mapping.file_offset + mapping.bytes.size()};
-    if (shown.overlaps(pages.bytes())) return true;
+    const bool shows = file.is_view(mapping) || (file.backs(mapping) && !file.is_window(mapping));
+    if (!shows || mapping.file_offset == mapping.bytes.begin) continue;
+    if (AliasFile::pages_of(mapping).overlaps(pages)) return true;
   }
   return false;
 }

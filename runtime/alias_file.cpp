@@ -13,6 +13,7 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/descriptor_room.hpp"
+#include "runtime/private_views.hpp"
 
 namespace sluice {
 namespace {
@@ -54,9 +55,11 @@ AliasFile::AliasFile(std::string refusal) : refusal_(std::move(refusal)) {
   }
 }
 
-AliasFile::~AliasFile() {
+AliasFile::~AliasFile() { close_windows(); }
+
+void AliasFile::close_windows() {
   for (auto& base : bases_) {
-    if (std::byte* window = base.load(std::memory_order_relaxed)) munmap(window, window_bytes);
+    if (std::byte* window = base.exchange(nullptr, std::memory_order_relaxed)) munmap(window, window_bytes);
   }
 }
 
@@ -149,6 +152,14 @@ bool AliasFile::map_over(PageRange pages, const PieceSet& held) const {
   }
   if (watcher_) watcher_->note_block(bytes);
   return true;
+}
+
+bool AliasFile::make_view(const ProcessMapping& mapping) const {
+  private_views::expect(identity_);
+  const int protection = (mapping.readable ? PROT_READ : 0) | (mapping.writable ? PROT_WRITE : 0);
+  void* const place = as_pointer(mapping.bytes.begin);
+  return mmap(place, mapping.bytes.size(), protection, MAP_PRIVATE | MAP_FIXED, memory_.get(),
+              static_cast<off_t>(mapping.file_offset)) == place;
 }
 
 void AliasFile::populate(PageRange pages) const {

@@ -56,6 +56,14 @@ class AliasFile {
     return backs(mapping) && mapping.file_offset == mapping.bytes.begin;
   }
   [[nodiscard]] bool is_window(const ProcessMapping& mapping) const;
+  /// A private mapping of this file: what a fork makes of a block.
+  [[nodiscard]] bool is_view(const ProcessMapping& mapping) const { return !mapping.shared && mapping.is_file(identity_); }
+  /// Pages of the file that the mapping shows.
+  [[nodiscard]] static PageRange pages_of(const ProcessMapping& mapping) {
+    return PageRange::covering({mapping.file_offset, mapping.file_offset + mapping.bytes.size()});
+  }
+  /// Makes what is shown there a view. Nobody sees anything else meanwhile. By the libc's mmap, as `map_over`.
+  [[nodiscard]] bool make_view(const ProcessMapping& mapping) const;
 
   /// Copies those of `pages` that are in `held`, all in one piece, to their place in the file, on the NUMA node where they are; 0
   /// or the errno. Reads in the kernel, so that an unreadable page (a guard page, a file cut short) is an error and no signal,
@@ -78,6 +86,8 @@ class AliasFile {
   [[nodiscard]] bool is_without_holes(ByteRange bytes) const;
   /// Frees the file's pages; they read as zeros afterwards.
   void punch(ByteRange bytes) const;
+  /// Nobody uses an alias any more.
+  void close_windows();
   /// In a child: it has no window, and is not to write to its parent's memory.
   void abandon();
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "runtime/alias_copy_out.hpp"
 #include "runtime/fatal.hpp"
@@ -49,26 +50,44 @@ void copy_into_gaps(const AliasFile& file, const ProcessMaps& maps, const Proces
   }
 }
 
+void sort_parts(const ProcessMapping& block, const PageSet& in_use, ForkPlan& plan) {
+  const auto add = [&](std::vector<ProcessMapping>& list, PageRange pages) {
+    if (pages.empty()) return;
+    list.push_back(block);
+    list.back().bytes = pages.bytes();
+    list.back().file_offset += pages.bytes().begin - block.bytes.begin;
+  };
+  PageRange rest = PageRange::covering(block.bytes);
+  in_use.for_each_inside(rest, [&](PageRange used) {
+    add(plan.views, {rest.begin, used.begin});
+    add(plan.in_use, used);
+    rest.begin = used.end;
+  });
+  add(plan.views, rest);
+}
+
 }  // namespace
 
-void AliasFork::prepare(const AliasFile& file, const ProcessMaps& maps, bool hears_faults) {
+ForkPlan plan_fork(const AliasFile& file, const ProcessMaps& maps, const PageSet& in_use) {
+  ForkPlan plan;
+  ProcessMapping mapping;
+  for (ProcessMaps::Walk walk(maps, 0); walk.next(mapping);) {
+    if (file.is_view(mapping)) plan.present.push_back(mapping);
+    if (file.backs(mapping) && !file.is_window(mapping)) sort_parts(mapping, in_use, plan);
+  }
+  return plan;
+}
+
+void AliasFork::prepare(std::vector<ProcessMapping> blocks, bool hears_faults) {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fatal("fork: no pipe to wait for the child's copy of received data (errno %d)", errno);
   done_reading_ = Descriptor(ends[0]);
   done_writing_ = Descriptor(ends[1]);
   parent_ = getpid();
-  if (hears_faults) withhold(file, maps);
-  this_thread_forks = true;
-}
-
-void AliasFork::withhold(const AliasFile& file, const ProcessMaps& maps) {
-  ProcessMapping mapping;
-  for (ProcessMaps::Walk walk(maps, 0); walk.next(mapping);) {
-    if (file.backs(mapping) && !file.is_window(mapping)) withheld_.push_back(mapping);
-  }
   const auto is_needed = [](const ProcessMapping& block) { return holds_stack(block.bytes); };
-  if (std::any_of(withheld_.begin(), withheld_.end(), is_needed)) withheld_.clear();
+  if (hears_faults && std::none_of(blocks.begin(), blocks.end(), is_needed)) withheld_ = std::move(blocks);
   for (const ProcessMapping& block : withheld_) set_inherited(block.bytes, false);
+  this_thread_forks = true;
 }
 
 void AliasFork::wait_for_child() {

@@ -1,8 +1,15 @@
-// A child of fork must see copies of its parent's blocks, but blocks are shared mappings. So it inherits none of them: the child
-// copies them all from the memory file, at its first touch or when fork is about to return there, whatever comes first. The
-// parent waits for that, so that what it writes next is not in the copies.
+// A child of fork must see copies of its parent's blocks, but blocks are shared mappings. So before the fork they become views,
+// private mappings of the same pages of the file (private_views.hpp), in the parent and thereby in the child. Nothing is copied
+// but what either of them writes to, and what is only read is there once. The pages of the file keep their contents while a child
+// may show them (children_views.hpp); a view that is no child's any more may become a block again, in place.
 //
-//   parent  prepare()          opens a pipe, when there is anything to copy; lists the blocks and withholds them (MADV_DONTFORK)
+// Pages of operations under way stay blocks: a peer, or an adapter, may be writing to the file, and a byte that the parent writes
+// beside that would hide what comes. The child inherits none of these. It copies them from the memory file, at its first touch or
+// when fork is about to return there, whatever comes first. The parent waits for that, so that what it writes next is not in the
+// copies.
+//
+//   parent  plan_fork()        sorts the blocks
+//           prepare()          when there are some to copy: opens a pipe, withholds them (MADV_DONTFORK)
 //   child   copy_everything()  copies, then writes one byte
 //   parent  wait_for_child()   closes its end for writing, reads: the byte, or the end of the file when the child died;
 //                              gives the blocks to children again
@@ -11,8 +18,8 @@
 // puts all arenas on its free list, and these are in the heap, beside buffers. On a shared page that would be done to the
 // parent's: an arena in use would be taken for a free one.
 //
-// Blocks are inherited as shared mappings all the same when the touch could not be answered: the thread's faults do not come to
-// the guard, or its stack is in a block. Then what glibc resets there is reset in the parent as well.
+// Blocks in use are inherited as shared mappings all the same when the touch could not be answered: the thread's faults do not
+// come to the guard, or its stack is in one of them. Then what glibc resets there is reset in the parent as well.
 //
 // Other threads of the parent are not stopped meanwhile: as POSIX has it, a child of a threaded process can rely on nothing
 // that they were changing.
@@ -23,21 +30,30 @@
 #include <vector>
 
 #include "runtime/alias_file.hpp"
+#include "runtime/alias_page_set.hpp"
 #include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {
 
+struct ForkPlan {
+  std::vector<ProcessMapping> views;    // blocks, or parts of them, that are to become views
+  std::vector<ProcessMapping> in_use;   // ... that the child has to copy
+  std::vector<ProcessMapping> present;  // views that were there before
+};
+
+/// `in_use`: of operations under way.
+ForkPlan plan_fork(const AliasFile& file, const ProcessMaps& maps, const PageSet& in_use);
+
 class AliasFork {
  public:
-  void prepare(const AliasFile& file, const ProcessMaps& maps, bool hears_faults);
+  /// `blocks` are for the child to copy.
+  void prepare(std::vector<ProcessMapping> blocks, bool hears_faults);
   void wait_for_child();
   /// False when this is not the child of the fork that this thread prepared, or it has its copies. [fault handler]
   bool copy_everything(const AliasFile& file, ProcessMaps& maps);
 
  private:
-  void withhold(const AliasFile& file, const ProcessMaps& maps);
-
   Descriptor done_reading_;
   Descriptor done_writing_;
   pid_t parent_ = 0;

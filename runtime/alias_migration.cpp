@@ -28,8 +28,7 @@ AliasMigration::Moved AliasMigration::move_still(PageRange pages, Untouched unto
   if (!protect(pages, PROT_READ)) {
     moved.outcome = refused(errno, Ineligible::map_budget);
   } else {
-    if (untouched == Untouched::is_copied) moved.held.set();
-    find_held(pages, moved.held);
+    find_held(pages, untouched, moved.held);
     const int error = file_.store(pages, moved.held);
     stored = error == 0;
     if (untouched == Untouched::is_made) moved.held.set();
@@ -47,7 +46,7 @@ AliasMigration::Moved AliasMigration::move_still(PageRange pages, Untouched unto
 /// copy in the file is all there is, and the piece becomes a block after all.
 Ineligible AliasMigration::back_out(PageRange pages, const PieceSet& held, Ineligible reason, bool stored) const {
   if (protect(pages, PROT_READ | PROT_WRITE)) {
-    file_.punch(pages.bytes());
+    if (!shows_file(pages)) file_.punch(pages.bytes());
     return reason;
   }
   // Sealed memory (mseal) is where both changes stopped: what lies before it is writable again.
@@ -68,10 +67,12 @@ void AliasMigration::for_each_mapping(PageRange pages, Visit&& visit) const {
   }
 }
 
-/// Of a mapping of a file, what the process has not changed is the file's: all of it moves.
-void AliasMigration::find_held(PageRange pages, PieceSet& held) const {
+/// Of a mapping of another file, what the process has not changed is that file's: all of it moves.
+void AliasMigration::find_held(PageRange pages, Untouched untouched, PieceSet& held) const {
   for_each_mapping(pages, [&](const ProcessMapping& mapping, PageRange part) {
-    if (is_anonymous(mapping)) return held_.find(part, HeldPages::Of::anonymous_memory, held);
+    if (is_view_in_place(mapping)) return held_.find(part, HeldPages::Of::private_file, held);
+    if (is_anonymous(mapping) && untouched != Untouched::is_copied)
+      return held_.find(part, HeldPages::Of::anonymous_memory, held);
     for (std::uintptr_t page = part.begin; page < part.end; ++page) held.set(place_in_piece(page));
   });
 }
@@ -98,6 +99,16 @@ bool AliasMigration::move_out_piece(PageRange piece, std::uint64_t file_offset, 
   alias_gate::open();
   if (moved) file_.punch({file_offset, file_offset + bytes.size()});
   return moved;
+}
+
+bool AliasMigration::is_view_in_place(const ProcessMapping& mapping) const {
+  return file_.is_view(mapping) && mapping.file_offset == mapping.bytes.begin;
+}
+
+bool AliasMigration::shows_file(PageRange pages) const {
+  bool any = false;
+  for_each_mapping(pages, [&](const ProcessMapping& mapping, PageRange) { any = any || is_view_in_place(mapping); });
+  return any;
 }
 
 std::size_t AliasMigration::count_untouched(PageRange pages) const {

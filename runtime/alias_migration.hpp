@@ -14,6 +14,9 @@
 // here, where the thread that owns them would have made them. Whoever reads a hole through a mapping of the file, the alias or a
 // peer's included, makes it a page.
 //
+// A private mapping of the file that a fork has left in place (private_views.hpp) moves in the same way, but only the pages that
+// the process has changed are stored: the others are in the file already.
+//
 // Nothing may allocate while the gate is closed: the allocator may be about to write to the piece.
 //
 // Threading: as AliasArena.
@@ -54,6 +57,9 @@ class AliasMigration {
   /// then some pieces may be private.
   bool move_out(ByteRange bytes, std::uint64_t file_offset) const;
 
+  /// Some of the pages are a view in place: what the process has not changed there is in the file, which must keep it.
+  [[nodiscard]] bool shows_file(PageRange pages) const;
+
   /// Pages of anonymous memory that hold nothing.
   [[nodiscard]] std::size_t count_untouched(PageRange pages) const;
 
@@ -61,7 +67,8 @@ class AliasMigration {
   [[nodiscard]] Moved move_still(PageRange pages, Untouched untouched) const;
   [[nodiscard]] Ineligible back_out(PageRange pages, const PieceSet& held, Ineligible reason, bool stored) const;
   [[nodiscard]] bool move_out_piece(PageRange piece, std::uint64_t file_offset, void* reserved) const;
-  void find_held(PageRange pages, PieceSet& held) const;
+  void find_held(PageRange pages, Untouched untouched, PieceSet& held) const;
+  [[nodiscard]] bool is_view_in_place(const ProcessMapping& mapping) const;
   template <typename Visit>
   void for_each_mapping(PageRange pages, Visit&& visit) const;
 

@@ -14,6 +14,7 @@ class PageSet {
  public:
   void add(PageRange pages);
   void remove(PageRange pages);
+  bool operator==(const PageSet&) const = default;
   [[nodiscard]] bool contains(PageRange pages) const;
   [[nodiscard]] bool overlaps(PageRange pages) const;
 

@@ -77,6 +77,7 @@ Engine::State::State(const Parts& parts)
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
+  if (arena && arena->usable()) sweeper = std::make_unique<Sweeper>([this] { return sweep(); });
   fault_signal::restore_mask(before);
   // A peer may have something to ask before this process calls anything.
   if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);
@@ -99,14 +100,14 @@ void Engine::State::make_guard() {
 bool Engine::State::releases() const { return guard && config.release != ReleaseMode::off && arena->usable(); }
 
 Engine::State::~State() {
+  sweeper.reset();
   if (arena) arena->watch_registrations(nullptr);
   if (!helper_thread.joinable()) return;
   stopping.store(true, std::memory_order_release);
   transport->wake_helper();
   helper_thread.join();
   if (guard) register_user_memory(nullptr, nullptr);
-  if (arena) arena->give_back();  // who writes meanwhile waits in the guard's handler
-  guard.reset();                  // its threads use the rest of the engine
+  guard.reset();  // its threads use the rest of the engine
 }
 
 Engine::Engine(const Parts& parts) : state_(std::make_unique<State>(parts)) {}
@@ -148,6 +149,7 @@ void Engine::abandon() {
   held_signals::let_go();  // the lock is never given back here
   // The thread object names a thread that exists in the parent only.
   if (state_->helper_thread.joinable()) state_->helper_thread.detach();
+  if (state_->sweeper) state_->sweeper->abandon();
   static_cast<void>(state_.release());
 }
 

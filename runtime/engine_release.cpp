@@ -173,7 +173,23 @@ bool Engine::State::migrate(ByteRange range, AliasArena::Purpose purpose) {
   const Ineligible result = arena->migrate(range, purpose);
   if (started != 0) [[unlikely]]
     trace::migrated(range, static_cast<std::uint16_t>(result), now_ns() - started);
+  if (sweeper) sweeper->rouse();
   return result == Ineligible::none;
+}
+
+std::size_t Engine::State::sweep() {
+  std::size_t bytes = 0;
+  {
+    const Lock lock(mutex);
+    bytes = arena->look();
+  }
+  // In pieces, as others want the lock.
+  for (ByteRange piece;;) {
+    const Lock lock(mutex);
+    piece = arena->next_to_return(piece.end);
+    if (piece.empty() || !PageGuard::holds_writers_up()) return bytes;
+    migrate(piece, AliasArena::Purpose::posted);
+  }
 }
 
 bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {

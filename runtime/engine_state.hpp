@@ -33,6 +33,7 @@
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
 #include "runtime/statistics.hpp"
+#include "runtime/sweeper.hpp"
 #include "runtime/trace_kinds.hpp"
 #include "runtime/unchanged_sends.hpp"
 
@@ -305,6 +306,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void wait_a_little(unsigned attempt) override;
   void wait_a_little(Lock& lock, unsigned attempt);
 
+  [[nodiscard]] AliasArena::InUse memory_in_use() const;
+  /// Of the sweeper's thread: frees what the program has freed, and makes blocks of what children have shown. Bytes of blocks.
+  std::size_t sweep();
+
   // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
   /// Counts it, too. Always false.
   bool refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns);
@@ -448,6 +453,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
       false};  // with the lock held: nothing is closed, and nobody who waits for a page may wait for the lock
   std::atomic<bool> ending{false};  // the job is being ended: peers may vanish
   std::thread helper_thread;
+  std::unique_ptr<Sweeper> sweeper;
 };
 
 }  // namespace sluice

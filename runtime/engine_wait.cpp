@@ -436,6 +436,18 @@ void Engine::Pause::step() {
   waiter_->step(lock);
 }
 
+/// Where peers or adapters may write to, or read from, a block on behalf of an operation that is not over. Where the host may, or
+/// where a transfer has outlived its operation, that is not known.
+AliasArena::InUse Engine::State::memory_in_use() const {
+  AliasArena::InUse in_use;
+  in_use.all = !lingering.empty() || withdrawals != 0 || (host.outstanding && host.outstanding());
+  pool.for_each_in_use([&](const Request& request) {
+    const bool ended = request.complete.load(std::memory_order_relaxed) || request.owned;
+    if (!ended) in_use.pages.add(PageRange::covering(request.range()));
+  });
+  return in_use;
+}
+
 /// A thread that waits for a page may hold a lock that fork takes next: that of the arena in whose memory malloc has touched the
 /// page. So none may have to wait for the engine lock in turn, which is held until fork is done. Nothing is closed by then, and
 /// those that have waited leave first; who comes later sees `forking`.
@@ -449,7 +461,7 @@ void Engine::prepare_fork() {
     sched_yield();
   }
   state_->forking.store(true, std::memory_order_release);
-  if (state_->arena) state_->arena->prepare_fork(state_->guard && PageGuard::hears_this_thread());
+  if (state_->arena) state_->arena->prepare_fork(state_->guard && PageGuard::hears_this_thread(), state_->memory_in_use());
 }
 
 void Engine::after_fork() {

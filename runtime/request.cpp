@@ -3,7 +3,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t chunk_entries = 256;
 constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
 constexpr std::uint64_t in_use = std::uint64_t{1} << 63;
 

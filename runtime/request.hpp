@@ -185,8 +185,18 @@ class RequestPool {
   /// nullptr when no request in use has that name.
   [[nodiscard]] Request* find(RequestId id) const;
   [[nodiscard]] static bool is_in_use(const Request& request);
+  template <typename Visit>
+  void for_each_in_use(Visit&& visit) const {
+    for (const auto& chunk : chunks_) {
+      for (std::size_t entry = 0; entry < chunk_entries; ++entry) {
+        if (is_in_use(chunk[entry])) visit(chunk[entry]);
+      }
+    }
+  }
 
  private:
+  static constexpr std::size_t chunk_entries = 256;
+
   void grow();
   static void reset(Request& request);
 

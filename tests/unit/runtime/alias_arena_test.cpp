@@ -495,5 +495,17 @@ TEST_F(AliasArenaTest, memory_of_many_pieces_that_is_private_again_is_one_mappin
   EXPECT_GE(mapping.bytes.end, memory.range().end);
 }
 
+TEST_F(AliasArenaTest, a_look_frees_what_was_unmapped_unseen) {
+  auto memory = std::make_unique<Memory>(64);
+  const Memory other(8);
+  ASSERT_EQ(arena_.migrate(memory->range()), Ineligible::none);
+  ASSERT_EQ(arena_.migrate(other.range()), Ineligible::none);
+  EXPECT_EQ(arena_.look(), 72 * page_bytes);
+  memory.reset();
+  EXPECT_EQ(arena_.look(), 8 * page_bytes);
+  EXPECT_EQ(occupied(arena_), 8 * page_bytes);
+  EXPECT_TRUE(other.intact());
+}
+
 }  // namespace
 }  // namespace sluice

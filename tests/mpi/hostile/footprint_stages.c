@@ -1,0 +1,42 @@
+// Most of a program's memory is exchanged, freed, allocated anew, and there is a time after MPI_Finalize. What is held in each
+// stage, at most, is compared with the host's.
+#include "footprint.h"
+
+enum { array = 176 * MB, rounds = 8 };
+
+static void exchange(char* memory, size_t piece) {
+  for (int round = 0; round < rounds; round++) {
+    for (size_t at = 0; at < array; at += piece) {
+      if (rank == 0) MPI_Send(memory + at, (int)piece, MPI_BYTE, 1, 0, WORLD);
+      if (rank == 1) MPI_Recv(memory + at, (int)piece, MPI_BYTE, 0, 0, WORLD, IGNORE);
+    }
+  }
+}
+
+int main(int count, char** arguments) {
+  MPI_Init(&count, &arguments);
+  MPI_Comm_rank(WORLD, &rank);
+  MPI_Comm_size(WORLD, &size);
+  const size_t piece = count > 1 ? (size_t)atol(arguments[1]) * KB : array;
+  pthread_t watcher;
+  pthread_create(&watcher, NULL, watch_memory, NULL);
+  char* memory = allocate(array);
+  memset(memory, 1, array);
+  exchange(memory, piece);
+  say_most(rank, "exchanged");
+  MPI_Barrier(WORLD);
+  free(memory);
+  memory = allocate(array);
+  memset(memory, 2, array);
+  say_most(rank, "freed");
+  exchange(memory, piece);
+  MPI_Finalize();
+  say_most(rank, "finalized");
+  free(memory);
+  memory = allocate(array);
+  memset(memory, 3, array);
+  say_most(rank, "freed-again");
+  atomic_store(&watched, 0);
+  pthread_join(watcher, NULL);
+  return memory[array / 2] != 3;
+}
