@@ -22,8 +22,8 @@ namespace sluice {
 
 class SweepPace {
  public:
-  /// Until the next look: after one that took `took_ns` and found `bytes` in blocks, with `computed_ns` of the process's
-  /// processor time since the look before.
+  /// Until the next look: after one that took `took_ns` of its processor and found `bytes` in blocks, with `computed_ns` of the
+  /// process's processor time since the look before.
   std::uint64_t next_ns(std::size_t bytes, std::uint64_t took_ns, std::uint64_t computed_ns);
 
  private:

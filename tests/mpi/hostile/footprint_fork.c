@@ -1,4 +1,5 @@
-// Children of a process whose memory has travelled. They read all of it and hold none; who writes, parent or child, writes its own.
+// Children of a process whose memory has travelled. They read all of it and hold none; who writes, parent or child, writes its
+// own.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -143,7 +144,8 @@ static int drops_and_grows(char* memory, size_t bytes, unsigned seed) {
   if (madvise(memory + 4 * page, 64 * page, MADV_DONTNEED) != 0) return 1;
   for (size_t i = 4 * page; i < 68 * page; i++)
     if (memory[i] != 0) return 2;
-  if (memory[4 * page - 1] != (char)pattern_byte(seed, 4 * page - 1) || memory[68 * page] != (char)pattern_byte(seed, 68 * page)) return 3;
+  if (memory[4 * page - 1] != (char)pattern_byte(seed, 4 * page - 1) || memory[68 * page] != (char)pattern_byte(seed, 68 * page))
+    return 3;
   char* grown = mremap(memory, bytes, 2 * bytes, MREMAP_MAYMOVE);
   if (grown == MAP_FAILED) return 4;
   for (size_t i = bytes; i < 2 * bytes; i++)
@@ -213,6 +215,7 @@ static void after_many_children_messages_go_on(void) {
   munmap(memory, bytes);
 }
 
-static const Case cases[] = {CASE(readers_hold_nothing, 2),       CASE(each_writes_its_own, 2), CASE(receives_under_way, 2),
-                             CASE(dropped_memory_reads_zeros, 2), CASE(allocators_go_on, 2),    CASE(after_many_children_messages_go_on, 2)};
+static const Case cases[] = {CASE(readers_hold_nothing, 2), CASE(each_writes_its_own, 2),
+                             CASE(receives_under_way, 2),   CASE(dropped_memory_reads_zeros, 2),
+                             CASE(allocators_go_on, 2),     CASE(after_many_children_messages_go_on, 2)};
 SUITE(cases)

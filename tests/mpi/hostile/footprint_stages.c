@@ -7,8 +7,9 @@ enum { array = 176 * MB, rounds = 8 };
 static void exchange(char* memory, size_t piece) {
   for (int round = 0; round < rounds; round++) {
     for (size_t at = 0; at < array; at += piece) {
-      if (rank == 0) MPI_Send(memory + at, (int)piece, MPI_BYTE, 1, 0, WORLD);
-      if (rank == 1) MPI_Recv(memory + at, (int)piece, MPI_BYTE, 0, 0, WORLD, IGNORE);
+      const int bytes = (int)(array - at < piece ? array - at : piece);
+      if (rank == 0) MPI_Send(memory + at, bytes, MPI_BYTE, 1, 0, WORLD);
+      if (rank == 1) MPI_Recv(memory + at, bytes, MPI_BYTE, 0, 0, WORLD, IGNORE);
     }
   }
 }
