@@ -102,7 +102,8 @@ int execute(Call&& call) {
 
 /// While a thread is inside the engine and a signal handler of the application runs on top of it, waiting would be for ever.
 void settle_before_the_end() {
-  if (!Engine::this_thread_is_inside()) settle_if_watching();
+  if (Engine::this_thread_is_inside()) return leave_at_once();
+  settle_if_watching();
 }
 
 /// What vfork's entry does before it goes on to the C library's.

@@ -12,8 +12,11 @@
 namespace sluice {
 namespace {
 
+/// Set and read by the thread itself.
+constinit thread_local bool leaves_at_once = false;
+
 /// Not in a child that shares this memory or has a copy of it (vfork, clone): the engine is its parent's.
-bool can_wait() { return engaged() && !EngineLock::held_by_this_thread() && session().is_of_this_process(); }
+bool can_wait() { return engaged() && !leaves_at_once && !EngineLock::held_by_this_thread() && session().is_of_this_process(); }
 
 /// In whole pages: for the kernel a page is closed or not.
 ByteRange pages_of(const void* data, std::size_t bytes) {
@@ -72,6 +75,8 @@ void settle_stream(FILE* stream) {
 void settle_everything() {
   if (can_wait()) engine().settle_all(trace::SettleCause::operation);
 }
+
+void leave_at_once() { leaves_at_once = true; }
 
 void hold_output() {
   if (can_wait() && Engine::released_by_this_thread()) engine().settle_unknown();

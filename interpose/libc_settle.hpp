@@ -43,6 +43,10 @@ void settle_message(const msghdr* message, Access access);
 void settle_stream(FILE* stream);
 void settle_everything();
 
+/// This thread ends the process from a signal handler on top of the engine: nothing waits any more for what only the code below
+/// could bring about, such as output of the handlers of `exit`.
+void leave_at_once();
+
 /// Before output: nothing leaves ahead of a message that an early release relies on.
 void hold_output();
 inline void hold_output(FILE* stream) {
