@@ -1,5 +1,6 @@
 #include "runtime/sweeper.hpp"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -7,19 +8,38 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
+#include <cstdlib>
 #include <utility>
+
+#include "runtime/posix.hpp"
+#include "runtime/types.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t shortest_ns = 20'000'000;  // in which a program can fill some 50 MB of new memory
+constexpr std::size_t worth_it = std::size_t{64} << 20;
 
 std::uint64_t time_of(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * second_ns + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// Pages that belong to this process alone, by /proc/self/statm; 0 where that cannot be read.
+std::size_t private_bytes() {
+  const Descriptor file(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  std::array<char, 128> text{};
+  if (!file || read(file.get(), text.data(), text.size() - 1) <= 0) return 0;
+  char* rest = text.data();
+  std::strtoul(rest, &rest, 10);
+  const std::size_t resident = std::strtoul(rest, &rest, 10);
+  const std::size_t shared = std::strtoul(rest, &rest, 10);
+  return (resident - std::min(resident, shared)) * page_bytes;
 }
 
 void wake(std::atomic<std::uint32_t>& word) {
@@ -29,8 +49,6 @@ void wake(std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 std::uint64_t SweepPace::next_ns(std::size_t bytes, std::uint64_t took_ns, std::uint64_t computed_ns) {
-  constexpr std::uint64_t shortest_ns = 20'000'000;  // in which a program can fill some 50 MB of new memory
-  constexpr std::size_t worth_it = std::size_t{64} << 20;
   constexpr std::uint64_t share = 256;  // of all time, for looks
   constexpr std::uint64_t most_idle = 16;
   constexpr std::uint64_t busy_share = 50;
@@ -39,6 +57,8 @@ std::uint64_t SweepPace::next_ns(std::size_t bytes, std::uint64_t took_ns, std::
   last_ns_ = std::max(std::min(by_bytes, second_ns), took_ns * share) * idle_factor_;
   return last_ns_;
 }
+
+std::uint64_t SweepPace::glance_ns() const { return shortest_ns * idle_factor_; }
 
 Sweeper::Sweeper(std::function<std::size_t()> look) : look_(std::move(look)), thread_([this] { run(); }) {}
 
@@ -66,6 +86,19 @@ void Sweeper::sleep(std::uint32_t while_it_is, std::uint64_t nanoseconds) {
           nanoseconds == for_ever ? nullptr : &time, nullptr, 0);
 }
 
+void Sweeper::sleep_until_grown(std::uint64_t most_ns, std::uint64_t glance_ns) {
+  constexpr std::size_t grown = worth_it / 4;
+  std::size_t least = private_bytes();  // what is no block goes, too, when memory is freed
+  for (std::uint64_t left = most_ns; left > 0 && state_.load(std::memory_order_relaxed) == awake;) {
+    const std::uint64_t now = std::min(left, glance_ns);
+    sleep(awake, now);
+    left -= now;
+    const std::size_t bytes = private_bytes();
+    if (bytes > least + grown) return;
+    least = std::min(least, bytes);
+  }
+}
+
 void Sweeper::run() {
   pthread_setname_np(pthread_self(), "sluice-sweep");
   SweepPace pace;
@@ -85,7 +118,7 @@ void Sweeper::run() {
     const std::uint64_t interval = pace.next_ns(bytes, took, computed - std::min(computed_before, computed));
     computed_before = computed;
     change(resting, awake);
-    sleep(awake, interval);
+    sleep_until_grown(interval, pace.glance_ns());
   }
 }
 

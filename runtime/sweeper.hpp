@@ -7,6 +7,9 @@
 //   time that the last look took     a small share of all time at most
 //   the process computes             if it does not, it frees nothing: ever more rarely
 //
+// Freed memory is held in vain only once there is new memory in its place. So between two looks that are far apart it glances at
+// the size of the process, which costs next to nothing, and looks as soon as that has grown.
+//
 // `state`, a futex:   resting ──rouse──> awake ──before each look──> resting;   any ──end of the object──> ended
 // A thread that has looked and found something makes it awake itself, and sleeps for its interval. What a look finds is guarded
 // by the lock that it takes, and so is whatever is done before `rouse`: the word orders nothing but the sleep.
@@ -25,6 +28,8 @@ class SweepPace {
   /// Until the next look: after one that took `took_ns` of its processor and found `bytes` in blocks, with `computed_ns` of the
   /// process's processor time since the look before.
   std::uint64_t next_ns(std::size_t bytes, std::uint64_t took_ns, std::uint64_t computed_ns);
+  /// Between two glances at the size of the process, until then.
+  [[nodiscard]] std::uint64_t glance_ns() const;
 
  private:
   std::uint64_t last_ns_ = 0;
@@ -47,6 +52,7 @@ class Sweeper {
  private:
   void run();
   void sleep(std::uint32_t while_it_is, std::uint64_t nanoseconds);
+  void sleep_until_grown(std::uint64_t most_ns, std::uint64_t glance_ns);
   bool change(std::uint32_t from, std::uint32_t to);
 
   static constexpr std::uint32_t resting = 0;
