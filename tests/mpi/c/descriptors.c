@@ -53,23 +53,26 @@ static void as_many_can_be_opened(void) {
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
-// ... and messages go on meanwhile.
+static void pass_on(char* out, char* in, int bytes) {
+  MPI_Sendrecv(out, bytes, MPI_CHAR, (rank + 1) % size, 0, in, bytes, MPI_CHAR, (rank + size - 1) % size, 0, WORLD, IGNORE);
+  EXPECT_EQ(in[bytes - 1], (rank + size - 1) % size + 1);
+}
+
+// ... and messages go on meanwhile between those that have met.
 static void messages_pass_with_none_left(void) {
   enum { limit_then = 256, bytes = 1 * MB };
   struct rlimit before, low;
   getrlimit(RLIMIT_NOFILE, &before);
   low = before;
   low.rlim_cur = limit_then;
-  int files[limit_then];
-  setrlimit(RLIMIT_NOFILE, &low);
-  const int opened = opens_files(limit_then, files);
   char* out = allocate(bytes);
   char* in = allocate(bytes);
   memset(out, rank + 1, bytes);
-  for (int round = 0; round < 8; round++) {
-    MPI_Sendrecv(out, bytes, MPI_CHAR, (rank + 1) % size, 0, in, bytes, MPI_CHAR, (rank + size - 1) % size, 0, WORLD, IGNORE);
-    EXPECT_EQ(in[bytes - 1], (rank + size - 1) % size + 1);
-  }
+  pass_on(out, in, bytes);
+  int files[limit_then];
+  setrlimit(RLIMIT_NOFILE, &low);
+  const int opened = opens_files(limit_then, files);
+  for (int round = 0; round < 8; round++) pass_on(out, in, bytes);
   close_files(files, opened);
   setrlimit(RLIMIT_NOFILE, &before);
   free(out);
