@@ -22,9 +22,9 @@ namespace sluice {
 /// carried calls in a callback of the host's. And peers may reach into this process's memory, so no page is replaced meanwhile.
 class HostCall {
  public:
-  HostCall() {
+  explicit HostCall(trace::SettleCause cause = trace::SettleCause::host_call) {
     if (Engine::anything_released()) [[unlikely]]
-      engine().settle_all();
+      engine().settle_all(cause);
     if (engaged() && !Engine::prepared_for_host_call()) [[unlikely]]
       engine().prepare_for_host_call();
     host_activity().entered();

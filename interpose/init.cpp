@@ -64,7 +64,7 @@ int Session_init(CallSite, MPI_Info info, MPI_Errhandler handler, MPI_Session* s
 
 /// The host calls back when the session is to end.
 int Finalize(CallSite) {
-  const HostCall here;
+  const HostCall here(trace::SettleCause::finalize);
   return host().Finalize();
 }
 
