@@ -55,10 +55,9 @@ std::uint64_t SweepPace::next_ns(std::size_t bytes, std::uint64_t took_ns, std::
   idle_factor_ = computed_ns * busy_share < last_ns_ ? std::min(2 * idle_factor_, most_idle) : 1;
   const std::uint64_t by_bytes = bytes >= worth_it ? shortest_ns : shortest_ns * (worth_it / std::max<std::size_t>(bytes, 1) + 1);
   last_ns_ = std::max(std::min(by_bytes, second_ns), took_ns * share) * idle_factor_;
+  glance_ns_ = bytes >= worth_it ? shortest_ns * idle_factor_ : last_ns_;
   return last_ns_;
 }
-
-std::uint64_t SweepPace::glance_ns() const { return shortest_ns * idle_factor_; }
 
 Sweeper::Sweeper(std::function<std::size_t()> look) : look_(std::move(look)), thread_([this] { run(); }) {}
 

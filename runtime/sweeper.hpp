@@ -28,11 +28,12 @@ class SweepPace {
   /// Until the next look: after one that took `took_ns` of its processor and found `bytes` in blocks, with `computed_ns` of the
   /// process's processor time since the look before.
   std::uint64_t next_ns(std::size_t bytes, std::uint64_t took_ns, std::uint64_t computed_ns);
-  /// Between two glances at the size of the process, until then.
-  [[nodiscard]] std::uint64_t glance_ns() const;
+  /// Between two glances at the size of the process, until then. Of few bytes there are none.
+  [[nodiscard]] std::uint64_t glance_ns() const { return glance_ns_; }
 
  private:
   std::uint64_t last_ns_ = 0;
+  std::uint64_t glance_ns_ = 0;
   std::uint64_t idle_factor_ = 1;
 };
 

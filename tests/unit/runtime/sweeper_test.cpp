@@ -24,6 +24,15 @@ TEST(SweepPaceTest, looks_take_a_small_share_of_the_time) {
   EXPECT_GE(pace.next_ns(1000 * mb, 5 * ms, 1000 * ms), 1000 * ms);
 }
 
+TEST(SweepPaceTest, between_looks_that_cost_much_there_are_glances_where_much_can_be_saved) {
+  SweepPace pace;
+  EXPECT_EQ(pace.glance_ns(), 0U);
+  const std::uint64_t rarely = pace.next_ns(1000 * mb, 5 * ms, 1000 * ms);
+  EXPECT_LT(10 * pace.glance_ns(), rarely);
+  const std::uint64_t of_little = pace.next_ns(1 * mb, 1000, 1000 * ms);
+  EXPECT_EQ(pace.glance_ns(), of_little);
+}
+
 TEST(SweepPaceTest, a_process_that_does_not_compute_is_looked_at_ever_more_rarely_and_at_once_when_it_does) {
   SweepPace pace;
   const std::uint64_t first = pace.next_ns(1000 * mb, 1000, 20 * ms);
