@@ -71,7 +71,7 @@ namespace detail {
 extern std::atomic<bool> host_call_prepared;
 /// Pages are being replaced. Set and cleared under the engine lock; seq_cst, as Engine::wait_until_memory_rests says.
 extern std::atomic<bool> memory_moves;
-/// The innermost `Engine::InHostCall` of the calling thread.
+/// The frame of the calling thread's innermost `Engine::InHostCall`.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local const void* in_host_call;
 }  // namespace detail
 
@@ -203,7 +203,8 @@ class Engine {
   /// the call returns.
   class InHostCall {
    public:
-    InHostCall() : outer_(detail::in_host_call) { detail::in_host_call = this; }
+    /// Not its own address, which a sanitizer may have put elsewhere than on the stack.
+    InHostCall() : outer_(detail::in_host_call) { detail::in_host_call = __builtin_frame_address(0); }
     ~InHostCall() { detail::in_host_call = outer_; }
     InHostCall(const InHostCall&) = delete;
     InHostCall& operator=(const InHostCall&) = delete;
