@@ -215,6 +215,7 @@ void Session::make_engine() {
   expect_concurrent_calls(parts.concurrent_calls);
   parts.transport = transports_.get();
   parts.arena = arena_.get();
+  parts.arena_is_its_own = true;
   parts.host = {.progress = progress_host,
                 .outstanding = [] { return host_activity().outstanding(); },
                 .may_reach_memory = [] { return host_activity().may_reach_memory(); }};

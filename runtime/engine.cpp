@@ -77,7 +77,7 @@ Engine::State::State(const Parts& parts)
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
-  if (arena && arena->usable()) sweeper = std::make_unique<Sweeper>([this] { return sweep(); });
+  if (parts.arena_is_its_own && arena && arena->usable()) sweeper = std::make_unique<Sweeper>([this] { return sweep(); });
   fault_signal::restore_mask(before);
   // A peer may have something to ask before this process calls anything.
   if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);

@@ -84,6 +84,7 @@ class Engine {
     bool concurrent_calls = false;   // several application threads may be in calls at once
     Transport* transport = nullptr;  // reaches every peer but this process itself
     AliasArena* arena = nullptr;     // nullptr: no blocks, hence no release. The engine makes its PageGuard itself.
+    bool arena_is_its_own = false;   // nobody else uses the arena: a thread looks for blocks that were freed
     HostHooks host;
     Config config;
     Calibration calibration{};  // need not be the same on all ranks
