@@ -1,7 +1,7 @@
 """Which of MPICH's tests run in every test run; `--all` runs the others as well. And which never run, and why."""
 
 DIRECTORIES = ("pt2pt", "threads/pt2pt", "comm", "datatype", "topo", "attr", "init", "errors/pt2pt", "errhan", "f77/pt2pt", "f90/pt2pt",
-               "f08/pt2pt", "perf")
+               "f08/pt2pt")
 # What costs time every day and shows nothing, and why.
 LEFT_OUT = {
     "pt2pt/scancel": "hangs on the host alone: it cancels no send",
