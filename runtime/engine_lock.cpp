@@ -35,7 +35,10 @@ void EngineLock::lock_word() {
 
 bool EngineLock::lock_unless(const std::atomic<bool>& stop) {
   enter();
-  if (lock_by_favour()) return true;
+  if (lock_by_favour()) {
+    at_rest_.store(false, std::memory_order_relaxed);
+    return true;
+  }
   waiting_.fetch_add(1, std::memory_order_relaxed);
   bool taken = try_spinning(1);
   while (!taken && !stop.load(std::memory_order_acquire)) {
@@ -45,6 +48,7 @@ bool EngineLock::lock_unless(const std::atomic<bool>& stop) {
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   if (taken && settle_favour(&stop)) {
     held_ = Held::by_word;
+    at_rest_.store(false, std::memory_order_relaxed);
     return true;
   }
   if (taken) unlock_word();

@@ -17,6 +17,9 @@
 // The fence falls either before the favoured thread looks, which then sees that it has the favour no longer, or behind its store,
 // which the other thread then sees. `favoured` is given under `word` only, by the thread that gets it. To take it away costs a
 // system call (0.2 to 9 µs): who loses it early has to be undisturbed twice as long before it is favoured again.
+//
+// Rest. What the lock protects changes only under it. So a holder that leaves nothing to do says so (`leave_at_rest`), and as
+// long as nobody has taken the lock since, that holds, and whoever wants to know need not take the lock.
 #pragma once
 
 #include <atomic>
@@ -58,9 +61,11 @@ class EngineLock {
 
   void lock() {
     enter();
-    if (lock_by_favour()) return;
-    lock_word();
-    held_ = Held::by_word;
+    if (!lock_by_favour()) {
+      lock_word();
+      held_ = Held::by_word;
+    }
+    at_rest_.store(false, std::memory_order_relaxed);
   }
 
   /// For who must not wait for a holder that has said so by `stop` (acquire). False: it is not taken.
@@ -89,6 +94,11 @@ class EngineLock {
   [[nodiscard]] static bool held_by_this_thread() { return held_ != Held::no; }
   /// The calling thread holds the lock, and took it by favour.
   [[nodiscard]] static bool held_by_favour() { return held_ == Held::by_favour; }
+
+  /// [held] Until somebody takes the lock again, `is_at_rest`.
+  void leave_at_rest() { at_rest_.store(true, std::memory_order_relaxed); }
+  /// [any thread] Out of date by no more than a store takes to be seen.
+  [[nodiscard]] bool is_at_rest() const { return at_rest_.load(std::memory_order_acquire); }
 
   /// Somebody else wants the lock. A hint.
   [[nodiscard]] bool contended() const { return waiting_.load(std::memory_order_relaxed) != 0; }
@@ -144,6 +154,7 @@ class EngineLock {
 
   alignas(cache_line) std::atomic<const void*> favoured_{nullptr};  // a thread
   std::atomic<bool> favoured_holds_{false};
+  std::atomic<bool> at_rest_{false};
   std::uint64_t taken_by_favour_ = 0;  // since it was given; the favoured thread's, and of who has taken the favour away
   // In the static TLS block, since signal handlers read it.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local Held held_ = Held::no;

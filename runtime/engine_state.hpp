@@ -23,6 +23,7 @@
 #include "runtime/engine_pending.hpp"
 #include "runtime/frequent_sends.hpp"
 #include "runtime/hybrid_choice.hpp"
+#include "runtime/idle_calls.hpp"
 #include "runtime/lazy_counts.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/message_lines.hpp"
@@ -290,7 +291,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool progress(Lock& lock);
   void note_awaited(std::span<Request* const> requests);
   void wait_all(Lock& lock, std::span<Request* const> requests, CallSite site);
-  void idle_call(Lock& lock);  // a test or probe that found nothing
+  void idle_call(Lock& lock);  // a test or probe that found nothing (engine_idle.cpp)
+  [[nodiscard]] bool is_at_rest() const;
   void enter();
   void leave(Lock& lock);
   void arm(Lock& lock);
@@ -441,7 +443,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Attention attention = Attention::none;
   bool host_call = false;               // the application may be blocked in a call of the host's
   std::atomic<std::uint64_t> epoch{0};  // completions so far; written under the lock, after Request::complete
-  unsigned idle_calls = 0;
+  IdleCalls idle_calls;
 
   EngineStatistics statistics;
   std::uint32_t traced_operations = 0;

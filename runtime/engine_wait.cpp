@@ -286,21 +286,6 @@ void Engine::State::wait_a_little(Lock& lock, unsigned attempt) {
   sleep(lock, data_is_moving() ? fault_sleep_moving : fault_sleep_unknown);
 }
 
-void Engine::State::idle_call(Lock& lock) {
-  // A program may wait in a loop around MPI_Test or MPI_Iprobe: the host and other processes must get their turn there too.
-  constexpr unsigned calls_host_busy = 16;
-  constexpr unsigned calls_host_idle = 1024;
-  const bool busy = host.outstanding && host.outstanding();
-  ++idle_calls;
-  if (idle_calls % telling_rounds == 0 && transport) transport->tell_of_waiting();
-  const bool host_turn = host.progress && idle_calls % (busy ? calls_host_busy : calls_host_idle) == 0;
-  if (!host_turn && !oversubscribed) return;
-  lock.unlock();
-  if (host_turn) host.progress();
-  if (oversubscribed) sched_yield();
-  lock.lock();
-}
-
 /// With something under guard their handlers may touch it. And they may leave the call by a jump: from here on nothing is held
 /// then.
 void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
@@ -392,12 +377,6 @@ void Engine::prepare_for_host_call() {
 
 void Engine::wait_for_moves() {
   while (detail::memory_moves.load(std::memory_order_acquire)) sched_yield();
-}
-
-void Engine::progress() {
-  Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  if (!state_->progress(lock)) state_->idle_call(lock);
 }
 
 void Engine::wait_all(std::span<Request* const> requests, CallSite site) {

@@ -144,6 +144,11 @@ class Transport {
 
   /// Delivers what has arrived, a bounded number of messages per call. Returns how many.
   virtual int poll(MessageSink& sink) = 0;
+  /// Between two polls nothing has to be done but to look whether something came, and `is_silent` tells of all that may come.
+  [[nodiscard]] virtual bool is_at_rest() const { return false; }
+  /// [any thread, lock not held] When `is_at_rest` was true after the last poll: a poll now would find nothing. What comes at
+  /// this moment is seen by the next look.
+  [[nodiscard]] virtual bool is_silent() const { return false; }
   /// True when a poll now would deliver something.
   [[nodiscard]] virtual bool pending() const = 0;
 

@@ -213,47 +213,57 @@ class RingReader {
   /// Hands the next message to `deliver(header, payload)`. The payload is only valid during that call.
   template <typename Deliver>
   Found take(Deliver&& deliver) {
-    std::uint64_t control = ring::control_word(at(head_)).load(std::memory_order_acquire);
+    std::uint64_t head = this->head();
+    std::uint64_t control = ring::control_word(at(head)).load(std::memory_order_acquire);
     if (control == ring::absent) return Found::nothing;
     if ((control & ring::sort_mask) == ring::skip) {
       if (!is_possible(control)) return Found::corrupt;
-      head_ += control & ~ring::sort_mask;
-      control = ring::control_word(at(head_)).load(std::memory_order_acquire);
+      head += control & ~ring::sort_mask;
+      head_.store(head, std::memory_order_relaxed);
+      control = ring::control_word(at(head)).load(std::memory_order_acquire);
       if (control == ring::absent) return Found::nothing;
     }
     if (!is_possible(control) || (control & ring::sort_mask) == ring::skip) return Found::corrupt;
     const std::size_t record = control & ~ring::sort_mask;
-    const std::byte* start = at(head_);
+    const std::byte* start = at(head);
     cache_hints::fetch(start + cache_line, std::min(record - cache_line, most_fetched));
     MessageHeader header;
     std::memcpy(&header, start + sizeof(std::uint64_t), sizeof header);
     const std::size_t payload_at = (control & ring::sort_mask) == ring::small ? ring::small_payload_at : ring::large_payload_at;
     if (header.payload_bytes > record - payload_at) return Found::corrupt;
     deliver(static_cast<const MessageHeader&>(header), std::span<const std::byte>(start + payload_at, header.payload_bytes));
-    head_ += record;
+    head_.store(head + record, std::memory_order_relaxed);
     return Found::message;
   }
 
   /// True when `take` would find something. Sequentially consistent, to be used after attention was raised.
-  [[nodiscard]] bool pending() const { return ring::control_word(at(head_)).load(std::memory_order_seq_cst) != ring::absent; }
+  [[nodiscard]] bool pending() const { return ring::control_word(at(head())).load(std::memory_order_seq_cst) != ring::absent; }
+
+  /// [any thread] Nothing to take, and no wish to answer, as far as can be seen without a fence. Beside a `take` it may look at
+  /// the place of a record that was taken before, which is as good as a look some time ago.
+  [[nodiscard]] bool is_silent() const {
+    return ring::control_word(at(head())).load(std::memory_order_relaxed) == ring::absent &&
+           control_->want_room.load(std::memory_order_relaxed) == 0;
+  }
 
   /// After a `take`: makes room known when half a lap was freed. True when the producer must be woken.
-  bool yield_room() { return head_ - published_head_ >= lap_ / 2 && publish_head(); }
+  bool yield_room() { return head() - published_head_ >= lap_ / 2 && publish_head(); }
 
   /// The producer waits for room that it does not know of yet.
   [[nodiscard]] bool owes_room() const {
-    return head_ != published_head_ && control_->want_room.load(std::memory_order_seq_cst) != 0;
+    return head() != published_head_ && control_->want_room.load(std::memory_order_seq_cst) != 0;
   }
 
   /// Makes all room known. True when the producer must be woken.
   bool publish_head() {
-    published_head_ = head_;
-    control_->head.store(head_, std::memory_order_seq_cst);
+    published_head_ = head();
+    control_->head.store(published_head_, std::memory_order_seq_cst);
     return control_->want_room.load(std::memory_order_seq_cst) != 0 &&
            control_->want_room.exchange(0, std::memory_order_seq_cst) != 0;
   }
 
  private:
+  [[nodiscard]] std::uint64_t head() const { return head_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::byte* at(std::uint64_t position) const { return buffer_ + (position & (capacity_ - 1)); }
 
   /// The record lies within the buffer and is of a known sort.
@@ -261,7 +271,7 @@ class RingReader {
     const std::uint64_t sort = control & ring::sort_mask;
     const std::uint64_t bytes = control & ~ring::sort_mask;
     return sort >= ring::small && sort <= ring::skip && bytes >= (sort == ring::large ? 2 : 1) * cache_line &&
-           bytes <= capacity_ - (head_ & (capacity_ - 1));
+           bytes <= capacity_ - (head() & (capacity_ - 1));
   }
 
   /// Of a longer payload the copy itself fetches the rest in time.
@@ -271,7 +281,7 @@ class RingReader {
   std::byte* buffer_ = nullptr;
   std::size_t capacity_ = 0;
   std::size_t lap_ = 0;
-  std::uint64_t head_ = 0;
+  std::atomic<std::uint64_t> head_{0};  // stored by who takes, alone
   std::uint64_t published_head_ = 0;
 };
 

@@ -231,7 +231,12 @@ void ShmemTransport::admit_new_senders(std::size_t word) {
   std::uint64_t bits = inbox_.contacts(word).exchange(0, std::memory_order_acquire);
   for (; bits != 0; bits &= bits - 1) {
     const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-    if (index < links_.size() && links_[index]) senders_.push_back(links_[index].get());
+    if (index >= links_.size() || !links_[index]) continue;
+    Link& sender = *links_[index];
+    senders_.push_back(&sender);
+    if (std::exchange(sender.has_sent, true)) continue;
+    sender.sent_before = last_sender_.load(std::memory_order_relaxed);
+    last_sender_.store(&sender, std::memory_order_release);
   }
 }
 
@@ -242,6 +247,16 @@ void ShmemTransport::deliver_room(MessageSink& sink) {
     waiting_for_room_--;
     sink.on_room(candidate->peer);
   }
+}
+
+bool ShmemTransport::is_silent() const {
+  for (std::size_t word = 0; word < contact_words_; word++) {
+    if (inbox_.contacts(word).load(std::memory_order_relaxed) != 0) return false;
+  }
+  for (const Link* sender = last_sender_.load(std::memory_order_acquire); sender; sender = sender->sent_before) {
+    if (!sender->in.is_silent()) return false;
+  }
+  return true;
 }
 
 bool ShmemTransport::pending() const {

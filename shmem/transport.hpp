@@ -46,6 +46,8 @@ class ShmemTransport final : public Transport {
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
   void commit(Peer to, const MessageHeader& header) override;
   int poll(MessageSink& sink) override;
+  [[nodiscard]] bool is_at_rest() const override { return deferred_.empty() && waiting_for_room_ == 0; }
+  [[nodiscard]] bool is_silent() const override;
   [[nodiscard]] bool pending() const override;
 
   [[nodiscard]] bool can_write(Peer peer) const override;
@@ -104,6 +106,8 @@ class ShmemTransport final : public Transport {
     bool answers = true;          // a message has come since this process's last one
     std::uint64_t seen_mark = 0;  // of the peer's, at the last look
     News untold = News::none;     // what the peer may have to be woken for; unless none, it is in `deferred_`
+    bool has_sent = false;
+    const Link* sent_before = nullptr;  // the sender that was met before this one
     PeerMemory memory;
     CrossMemory cross;
 
@@ -132,12 +136,13 @@ class ShmemTransport final : public Transport {
   const std::size_t self_;
   Inbox inbox_;
   std::size_t contact_words_;
-  std::vector<std::unique_ptr<Link>> links_;  // by local index; none for self
-  std::vector<std::uint32_t> local_of_;       // by peer
-  std::vector<Link*> senders_;                // those that have sent something
-  std::size_t waiting_for_room_ = 0;          // links with waits_for_room
-  const bool patient_;                        // as processes share processors: see alert_who_asked()
-  std::vector<Link*> deferred_;               // peers whose helper threads may have to be woken
+  std::vector<std::unique_ptr<Link>> links_;       // by local index; none for self
+  std::vector<std::uint32_t> local_of_;            // by peer
+  std::vector<Link*> senders_;                     // those that have sent something
+  std::atomic<const Link*> last_sender_{nullptr};  // ... and never left: a chain for looks without the lock
+  std::size_t waiting_for_room_ = 0;               // links with waits_for_room
+  const bool patient_;                             // as processes share processors: see alert_who_asked()
+  std::vector<Link*> deferred_;                    // peers whose helper threads may have to be woken
   std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;
   std::uint64_t marks_ = 0;

@@ -48,6 +48,23 @@ TEST(EngineLock, a_holder_that_gives_way_lets_a_waiting_thread_in) {
   let_another_thread_in(lock);
 }
 
+TEST(EngineLock, is_at_rest_until_it_is_taken_again) {
+  EngineLock lock({.undisturbed = 4, .of_use = 4});
+  lock.prefer_this_thread();
+  const std::atomic<bool> stop{false};
+  for (int round = 0; round < 10; ++round) {  // by the word at first, and then by favour
+    lock.lock();
+    EXPECT_FALSE(lock.is_at_rest());
+    lock.leave_at_rest();
+    lock.unlock();
+    EXPECT_TRUE(lock.is_at_rest());
+    ASSERT_TRUE(lock.lock_unless(stop));
+    EXPECT_FALSE(lock.is_at_rest());
+    lock.unlock();
+    EXPECT_FALSE(lock.is_at_rest());
+  }
+}
+
 TEST(EngineLock, is_not_waited_for_by_who_is_told_not_to) {
   EngineLock lock;
   std::atomic<bool> stop{false};

@@ -278,6 +278,24 @@ TEST_F(RingTest, CarriesRandomSizesBetweenThreads) {
   producer.join();
 }
 
+TEST_F(RingTest, IsSilentUntilThereIsAMessageOrAWish) {
+  EXPECT_TRUE(ring.reader.is_silent());
+  for (std::uint64_t number = 0; number < 100; number++) {  // several times round
+    ASSERT_TRUE(ring.send(number, 1000));
+    EXPECT_FALSE(ring.reader.is_silent());
+    ASSERT_TRUE(ring.receive());
+    EXPECT_EQ(ring.reader.is_silent(), !ring.reader.pending());
+    ring.reader.yield_room();
+  }
+  while (ring.send(0, 1000)) {
+  }
+  while (ring.receive()) {
+  }
+  EXPECT_FALSE(ring.reader.is_silent()) << "the producer waits for room";
+  EXPECT_TRUE(ring.reader.publish_head());
+  EXPECT_TRUE(ring.reader.is_silent());
+}
+
 TEST(RingProcesses, CarriesRandomSizesBetweenProcesses) {
   constexpr std::uint64_t messages = 30000;
   void* shared = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -43,6 +43,32 @@ TEST(ShmemTransport, PendingTellsWhatAPollWouldDeliver) {
   EXPECT_TRUE(node[1].pending());
 }
 
+TEST(ShmemTransport, IsSilentUntilAPollWouldDeliverSomething) {
+  ShmemNode node(3);
+  RecordingSink sink;
+  EXPECT_TRUE(node[1].is_silent());
+  for (const std::size_t sender : {std::size_t{0}, std::size_t{2}, std::size_t{0}}) {
+    send(node[sender], Peer{1}, "a message");
+    EXPECT_FALSE(node[1].is_silent());
+    node[1].poll(sink);
+    EXPECT_TRUE(node[1].is_silent());
+  }
+}
+
+TEST(ShmemTransport, IsNotAtRestWhileItWaitsForRoom) {
+  ShmemNode node(2);
+  RecordingSink sink;
+  const std::string message(10'000, 'x');
+  EXPECT_TRUE(node[0].is_at_rest());
+  while (send(node[0], Peer{1}, message)) {
+  }
+  EXPECT_FALSE(node[0].is_at_rest());
+  while (node[1].poll(sink) != 0) {
+  }
+  node[0].poll(sink);
+  EXPECT_TRUE(node[0].is_at_rest());
+}
+
 TEST(ShmemTransport, OneBusySenderDoesNotStarveAnother) {
   ShmemNode node(3);
   RecordingSink sink;

@@ -142,14 +142,15 @@ class LoopbackTransport final : public Transport {
     return static_cast<int>(parcels.size()) + adapter.poll(sink);
   }
 
-  /// Also true for messages that are still delayed: more polls deliver them, sleep would not.
-  [[nodiscard]] bool pending() const override {
+  [[nodiscard]] bool is_at_rest() const override { return adapter.under_way() == 0; }
+  [[nodiscard]] bool is_silent() const override {
     const std::lock_guard lock(shared_.queues);
     const auto& room = mine_.room_at;
-    return adapter.under_way() != 0 ||
-           std::any_of(mine_.from.begin(), mine_.from.end(), [](const auto& queue) { return !queue.empty(); }) ||
-           std::find(room.begin(), room.end(), true) != room.end();
+    return std::all_of(mine_.from.begin(), mine_.from.end(), [](const auto& queue) { return queue.empty(); }) &&
+           std::find(room.begin(), room.end(), true) == room.end();
   }
+  /// Also true for messages that are still delayed: more polls deliver them, sleep would not.
+  [[nodiscard]] bool pending() const override { return adapter.under_way() != 0 || !is_silent(); }
 
   [[nodiscard]] bool can_write(Peer) const override { return shared_.knobs.can_write && !mine_.write_refused; }
   [[nodiscard]] bool can_read(Peer) const override { return shared_.knobs.can_read && !mine_.read_refused; }
@@ -369,6 +370,11 @@ std::size_t LoopbackNetwork::wakes(Peer peer) {
 std::size_t LoopbackNetwork::sent_while_away(Peer by) {
   const std::lock_guard lock(shared_->queues);
   return shared_->stations.at(index(by)).sent_while_away;
+}
+
+std::uint64_t LoopbackNetwork::polls(Peer of) {
+  const std::lock_guard lock(shared_->queues);
+  return shared_->stations.at(index(of)).polls;
 }
 
 std::size_t LoopbackNetwork::moments(Peer of) { return shared_->stations.at(index(of)).moments; }

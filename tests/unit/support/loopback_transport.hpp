@@ -57,6 +57,8 @@ class LoopbackNetwork {
 
   /// Messages that are under way to `to`.
   [[nodiscard]] std::size_t under_way(Peer to);
+  /// How often this peer has polled, looks (Transport::is_silent) not counted.
+  [[nodiscard]] std::uint64_t polls(Peer of);
   /// How often `sleep` and `sleep_helper` of this peer were ended by a message (not by poke, wake_helper or time).
   [[nodiscard]] std::size_t wakes(Peer peer);
   /// Messages that this peer sent while its attention told their receivers to wake somebody for an answer.

@@ -1,0 +1,47 @@
+// Calls that poll and find nothing, of which a program that waits in a loop of its own makes many.
+//
+// A holder of the engine lock that leaves nothing to do leaves the lock at rest (engine_lock.hpp). As long as it is, a poll is a
+// look at the transport, which takes no lock: nobody has begun anything since, and what comes is seen by the look.
+
+#include <sched.h>
+
+#include "runtime/engine_waiting.hpp"
+
+namespace sluice {
+
+void Engine::State::idle_call(Lock& lock) {
+  const IdleCalls::Turns turns = idle_calls.note(host.outstanding && host.outstanding());
+  if (turns.telling && transport) transport->tell_of_waiting();
+  const bool host_turn = turns.host && host.progress;
+  if (!host_turn && !oversubscribed) return;
+  lock.unlock();
+  if (host_turn) host.progress();
+  if (oversubscribed) sched_yield();
+  lock.lock();
+}
+
+/// Where processes share processors every call gives its processor away, and is no look only. Nor is one that peers may ask for:
+/// whether a sender is in a call they see by its attention (Transport::is_attentive), which a look leaves as it is.
+bool Engine::State::is_at_rest() const {
+  const bool waits = queued != 0 || !to_announce.empty() || !streams.empty() || !posting.empty() || !polled.empty() ||
+                     !announced.empty() || !waiting_lines.empty();
+  const bool works = !copies.empty() || !helping.empty() || to_self.pending() || !released.empty() || !held.empty();
+  const bool is_asked_for = pending_sends != 0 && attention != Attention::none;
+  return inside == 0 && !oversubscribed && !waits && !works && !is_asked_for && (!transport || transport->is_at_rest());
+}
+
+void Engine::progress() {
+  State& state = *state_;
+  const bool is_silent = state.mutex.is_at_rest() && (!state.transport || state.transport->is_silent());
+  if (is_silent && state.idle_calls.note_at_rest()) return;
+  Lock lock(state.mutex);
+  bool moved = false;
+  {
+    const Inside inside(state, lock);
+    moved = state.progress(lock);
+    if (!moved) state.idle_call(lock);
+  }
+  if (!moved && state.is_at_rest()) state.mutex.leave_at_rest();
+}
+
+}  // namespace sluice
