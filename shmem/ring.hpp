@@ -83,6 +83,12 @@ static_assert(sizeof(std::uint64_t) + sizeof(MessageHeader) == small_payload_at)
 /// Largest payload for a buffer of `capacity` bytes (invariant 3).
 constexpr std::size_t largest_payload(std::size_t capacity) { return capacity / 2 - 2 * cache_line; }
 
+/// Of a longer record the copy itself fetches the rest in time.
+inline constexpr std::size_t most_short = 8 * cache_line;
+/// Short records follow each other faster than a line comes from the other side, so both sides ask for those that come later:
+/// in a burst these are full or free, and otherwise nobody is using them.
+inline constexpr std::size_t records_ahead = 2;
+
 inline std::atomic_ref<std::uint64_t> control_word(std::byte* record) {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(record));
 }
@@ -170,12 +176,19 @@ class RingWriter {
   /// consumer has read last, are fetched now and not when the message is in a hurry. Where it will turn back is a guess.
   void hint(const std::byte* record, std::size_t bytes, bool awaited) const {
     if (elsewhere_ && awaited) cache_hints::demote(record, std::min(bytes, most_demoted));
+    if (elsewhere_ && bytes <= ring::most_short) own_ahead(ring::records_ahead * bytes, bytes);
     if (bytes <= cache_line) return;
     const std::size_t to_end = capacity_ - (tail_ & (capacity_ - 1));
     const bool turns = elsewhere_ && (bytes > to_end || (capacity_ - to_end >= lap_ && tail_ >= next_turn_));
     const std::uint64_t next = turns ? tail_ + to_end : tail_;
     if (!turns && next + bytes > known_head_ + capacity_) return;
     cache_hints::own(at(next), std::min({bytes, elsewhere_ ? bytes : most_of_a_neighbour, turns ? bytes : to_end}));
+  }
+
+  /// Of a record that begins so many bytes after the next one does.
+  void own_ahead(std::size_t ahead, std::size_t bytes) const {
+    const bool is_ours = tail_ + ahead + bytes <= known_head_ + capacity_;
+    if (is_ours && (tail_ & (capacity_ - 1)) + ahead + bytes <= capacity_) cache_hints::own(at(tail_ + ahead), bytes);
   }
 
   void publish_skip(std::size_t bytes) {
@@ -226,7 +239,8 @@ class RingReader {
     if (!is_possible(control) || (control & ring::sort_mask) == ring::skip) return Found::corrupt;
     const std::size_t record = control & ~ring::sort_mask;
     const std::byte* start = at(head);
-    cache_hints::fetch(start + cache_line, std::min(record - cache_line, most_fetched));
+    cache_hints::fetch(start + cache_line, std::min(record - cache_line, ring::most_short));
+    if (record <= ring::most_short) cache_hints::fetch(at(head + ring::records_ahead * record), record);
     MessageHeader header;
     std::memcpy(&header, start + sizeof(std::uint64_t), sizeof header);
     const std::size_t payload_at = (control & ring::sort_mask) == ring::small ? ring::small_payload_at : ring::large_payload_at;
@@ -273,9 +287,6 @@ class RingReader {
     return sort >= ring::small && sort <= ring::skip && bytes >= (sort == ring::large ? 2 : 1) * cache_line &&
            bytes <= capacity_ - (head() & (capacity_ - 1));
   }
-
-  /// Of a longer payload the copy itself fetches the rest in time.
-  static constexpr std::size_t most_fetched = 8 * cache_line;
 
   RingControl* control_ = nullptr;
   std::byte* buffer_ = nullptr;
