@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "interpose/entry.hpp"
+#include "interpose/errors.hpp"
 #include "interpose/handle_table.hpp"
 #include "runtime/fatal.hpp"
 
@@ -57,6 +58,11 @@ std::optional<std::vector<Peer>> reachable_members(MPI_Comm comm) {
   return members;
 }
 
+/// A new communicator has its handler from the one that it was made from, or from the host.
+void note_error_handler(const Communicator& communicator) {
+  engine().let_errors_return(*communicator.context, !errors_are_fatal(communicator.handle));
+}
+
 Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
   int rank = 0;
   host().Comm_rank(comm, &rank);
@@ -64,6 +70,7 @@ Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
   communicator->handle = comm;
   communicator->size = static_cast<int>(members.size());
   communicator->context = engine().adopt(id, std::move(members), Rank{rank});
+  note_error_handler(*communicator);
   communicators.insert(comm, communicator.get());
   return communicator.release();
 }
@@ -161,6 +168,13 @@ int Comm_set_info(CallSite, MPI_Comm comm, MPI_Info info) {
   return code;
 }
 
+/// Nothing but the handler changes, so what is under guard stays so.
+int Comm_set_errhandler(CallSite, MPI_Comm comm, MPI_Errhandler handler) {
+  const int code = host().Comm_set_errhandler(comm, handler);
+  if (Communicator* communicator = adopted(comm); communicator && code == MPI_SUCCESS) note_error_handler(*communicator);
+  return code;
+}
+
 }  // namespace
 }  // namespace calls
 }  // namespace sluice
@@ -169,3 +183,4 @@ int Comm_set_info(CallSite, MPI_Comm comm, MPI_Info info) {
 EXPORT(Comm_free)
 EXPORT(Comm_disconnect)
 EXPORT(Comm_set_info)
+EXPORT(Comm_set_errhandler)

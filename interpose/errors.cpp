@@ -10,11 +10,7 @@ namespace {
 
 /// The host's fatal handler would blame MPI_Comm_call_errhandler; say first which call it was.
 void name_call_if_fatal(MPI_Comm comm, int code, const char* function) {
-  MPI_Errhandler handler{};
-  if (host().Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
-  const bool fatal = handler == predefined().errors_are_fatal;
-  host().Errhandler_free(&handler);
-  if (!fatal) return;
+  if (!errors_are_fatal(comm)) return;
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   host().Error_string(code, text.data(), &length);
@@ -22,6 +18,15 @@ void name_call_if_fatal(MPI_Comm comm, int code, const char* function) {
 }
 
 }  // namespace
+
+bool errors_are_fatal(MPI_Comm comm) {
+  MPI_Errhandler handler{};
+  if (host().Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+  const bool fatal =
+      handler == predefined().errors_are_fatal || (predefined().errors_abort && handler == predefined().errors_abort);
+  host().Errhandler_free(&handler);
+  return fatal;
+}
 
 int raise_error(const Communicator& communicator, int code, const char* function) {
   const bool freed = communicator.freed.load(std::memory_order_relaxed);

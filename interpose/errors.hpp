@@ -6,6 +6,9 @@
 
 namespace sluice {
 
+/// The error handler of `comm` ends the job. Any other may return.
+bool errors_are_fatal(MPI_Comm comm);
+
 /// Calls the error handler; returns `code` when that returns. Communicators that were freed use MPI_COMM_WORLD's.
 int raise_error(const Communicator& communicator, int code, const char* function);
 

@@ -48,6 +48,7 @@ void find_predefined(Predefined& objects) {
   find(objects.bit_or, "ompi_mpi_op_bor");
   find(objects.errors_are_fatal, "ompi_mpi_errors_are_fatal");
   find(objects.errors_return, "ompi_mpi_errors_return");
+  find(objects.errors_abort, "ompi_mpi_errors_abort");
 }
 
 void resolve_everything() {

@@ -25,7 +25,7 @@ struct Predefined {
   MPI_Datatype datatype_null, byte, packed, integer, uint64;
   MPI_Info info_null;
   MPI_Op max, sum, bit_or;
-  MPI_Errhandler errors_are_fatal, errors_return;
+  MPI_Errhandler errors_are_fatal, errors_return, errors_abort;  // the last one is null in older hosts
 };
 
 namespace detail {

@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::array<Choice<bool>, 2> switches{{{"0", false}, {"1", true}}};
 constexpr std::array<Choice<int>, 4> levels{{{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}}};
-constexpr std::array<Choice<ReleaseMode>, 3> release_modes{
-    {{"off", ReleaseMode::off}, {"matched", ReleaseMode::matched}, {"early", ReleaseMode::early}}};
+constexpr std::array<Choice<ReleaseMode>, 4> release_modes{{{"auto", ReleaseMode::automatic},
+                                                            {"off", ReleaseMode::off},
+                                                            {"matched", ReleaseMode::matched},
+                                                            {"early", ReleaseMode::early}}};
 constexpr std::array<Choice<BlockMode>, 3> block_modes{
     {{"auto", BlockMode::automatic}, {"on", BlockMode::on}, {"off", BlockMode::off}}};
 constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
@@ -164,9 +166,10 @@ std::vector<ConfigVariable> make_table() {
              {"SLUICE_ENABLE", "0 or 1", "1",
               "Whether Sluice does anything. 0: it steps aside, and every MPI call goes to the host unchanged."}),
       one_of(&Config::release, release_modes,
-             {"SLUICE_RELEASE", "off, matched or early", "early",
-              "Which blocking receives may return before their data is there: none, those whose message has been matched, or "
-              "those that still wait for their message as well."}),
+             {"SLUICE_RELEASE", "auto, off, matched or early", "auto",
+              "Which blocking receives may return before their data is there. off: none. matched: those whose message has been "
+              "matched. early: those that still wait for their message as well. auto: early, and matched on communicators whose "
+              "error handler is not MPI_ERRORS_ARE_FATAL, as an error that is found after a release cannot be returned."}),
       one_of(&Config::blocks, block_modes,
              {"SLUICE_BLOCKS", "auto, on or off", "auto",
               "Whether buffers may become alias blocks: their pages are replaced by pages of a memory file, which early release "

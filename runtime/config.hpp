@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-enum class ReleaseMode { off, matched, early };
+/// Which receives are released; `automatic`: early, and matched on communicators whose errors return.
+enum class ReleaseMode { automatic, off, matched, early };
 /// Whether memory becomes alias blocks; `automatic`: unless nothing is released.
 enum class BlockMode { automatic, on, off };
 /// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget, coop, the
@@ -42,14 +43,14 @@ enum class TraceKeep { oldest, newest };
 enum class GuardEngine { automatic, mprotect, userfaultfd };
 
 struct Config {
-  bool enable = true;                          // SLUICE_ENABLE=0|1
-  ReleaseMode release = ReleaseMode::early;    // SLUICE_RELEASE=off|matched|early
-  BlockMode blocks = BlockMode::automatic;     // SLUICE_BLOCKS=auto|on|off
-  bool send_release = false;                   // SLUICE_SEND_RELEASE=0|1
-  GuardEngine guard = GuardEngine::automatic;  // SLUICE_GUARD=auto|mprotect|userfaultfd
-  std::size_t eager_limit = 32768;             // SLUICE_EAGER_LIMIT=<bytes, with K or M>
-  std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
-  std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
+  bool enable = true;                            // SLUICE_ENABLE=0|1
+  ReleaseMode release = ReleaseMode::automatic;  // SLUICE_RELEASE=auto|off|matched|early
+  BlockMode blocks = BlockMode::automatic;       // SLUICE_BLOCKS=auto|on|off
+  bool send_release = false;                     // SLUICE_SEND_RELEASE=0|1
+  GuardEngine guard = GuardEngine::automatic;    // SLUICE_GUARD=auto|mprotect|userfaultfd
+  std::size_t eager_limit = 32768;               // SLUICE_EAGER_LIMIT=<bytes, with K or M>
+  std::string transports = "shmem,verbs,tcp";    // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
+  std::string shmem_copy = "auto";  // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;   // SLUICE_RNDV: a name of the enumeration above
   std::size_t single_copy = 0;                     // SLUICE_SINGLE_COPY=auto|<bytes, with K or M>; 0: auto
   std::size_t copy_chunk = 0;                      // SLUICE_COPY_CHUNK=auto|<bytes, with K or M>; 0: auto
@@ -91,7 +92,7 @@ struct Config {
 
 struct ConfigVariable {
   std::string_view name;      // "SLUICE_RELEASE"
-  std::string_view expected;  // "off, matched or early"
+  std::string_view expected;  // "auto, off, matched or early"
   std::string_view meaning;
   std::string_view default_value;
   std::function<bool(Config&, std::string_view)> assign;  // false: the value is not understood
@@ -105,7 +106,7 @@ using Environment = const char* const*;  // as `environ`
 
 struct ParsedConfig {
   Config config;
-  std::vector<std::string> errors;    // "SLUICE_RELEASE=sometimes: expected off, matched or early"
+  std::vector<std::string> errors;    // "SLUICE_RELEASE=sometimes: expected auto, off, matched or early"
   std::vector<std::string> warnings;  // "SLUICE_RELAESE is not known; did you mean SLUICE_RELEASE?"
 };
 

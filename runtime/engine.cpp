@@ -135,6 +135,11 @@ void Engine::choose_rendezvous(Context& context, Rendezvous rendezvous) {
   context.rendezvous = rendezvous;
 }
 
+void Engine::let_errors_return(Context& context, bool may_return) {
+  const Lock lock(state_->mutex);
+  context.errors_return = may_return;
+}
+
 const EngineStatistics& Engine::statistics() const { return state_->statistics; }
 
 std::vector<ReleasePolicy::Report> Engine::call_sites() const {

@@ -103,6 +103,8 @@ class Engine {
   void retire(Context* context);
   /// Who copies large messages of this context inside a node, as their receivers here decide it from now on.
   void choose_rendezvous(Context& context, Rendezvous rendezvous);
+  /// Whether the program may go on after an error in this context, and so must be told of it by the call that met it.
+  void let_errors_return(Context& context, bool may_return);
 
   // --- blocking calls -----------------------------------------------------------------------------------------------
   /// Returns when the buffer may be reused. `to` is a valid rank of the context.

@@ -113,6 +113,7 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns,
   } else {
     if (receive.rank == any_source || receive.tag == any_tag) return no(Fallback::wildcard_unmatched);
     if (config.release == ReleaseMode::matched) return no(Fallback::mode_matched_only);
+    if (config.release == ReleaseMode::automatic && receive.context->errors_return) return no(Fallback::errors_return);
     if (concurrent_calls) return no(Fallback::concurrent_calls);
     if (receive.context->peer(receive.rank) == self) return false;
     const Peer sender = receive.context->peer(receive.rank);

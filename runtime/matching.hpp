@@ -82,6 +82,7 @@ class Context {
   std::size_t operations = 0;      // requests that refer to this context
   std::size_t buffered_sends = 0;  // of these, that have not left yet
   bool retired = false;
+  bool errors_return = false;            // the program may go on after an error
   std::optional<Rendezvous> rendezvous;  // in place of what SLUICE_RNDV asks for inside a node
 
  private:

@@ -40,6 +40,8 @@ const char* describe(Fallback reason) {
       return "announced, sender not yet asked to wait or not answered";
     case Fallback::page_closed:
       return "read by the receiver stopped at a page under guard";
+    case Fallback::errors_return:
+      return "not matched yet, and error handler returns";
     case Fallback::count:
       break;
   }

@@ -26,6 +26,7 @@ std::string remedy_for(const std::string& reason) {
       {describe(Fallback::foreign_handler), "do not let the program handle SIGSEGV"},
       {describe(Fallback::not_eligible), "receive into memory of the heap that is neither shared, locked nor on a stack"},
       {describe(Fallback::mode_matched_only), "SLUICE_RELEASE=early"},
+      {describe(Fallback::errors_return), "SLUICE_RELEASE=early, if errors are no part of what the program does"},
       {describe(Fallback::concurrent_calls), "ask for MPI_THREAD_SERIALIZED or less if the threads take turns"},
       {describe(Fallback::send_not_offered), "send from the same buffer again and again, not from a new one"},
   };

@@ -1,4 +1,4 @@
-"""Which of MPICH's tests run in every test run; `--all` runs the others as well. And which never run, and why."""
+"""Which of MPICH's tests run in every test run; `--all` runs the others as well."""
 
 DIRECTORIES = ("pt2pt", "threads/pt2pt", "comm", "datatype", "topo", "attr", "init", "errors/pt2pt", "errhan", "f77/pt2pt", "f90/pt2pt",
                "f08/pt2pt")
@@ -11,10 +11,6 @@ LEFT_OUT = {
     "comm/comm_idup_nb": "hangs on the host alone, now and then",
     "comm/comm_idup_isend": "hangs on the host alone, now and then",
 }
-# What Sluice does otherwise than the host, as docs/limits.md says.
-OTHERWISE = {
-    "errors/pt2pt/truncmsg1": "handles an error that may be found after a release, which ends the program",
-}
 GENERATED_SAMPLE = 20  # every so many of those that differ in datatypes and counts only
 
 
@@ -22,7 +18,3 @@ def ordinary(tests):
     wanted = [test for test in tests if test.directory in DIRECTORIES and f"{test.directory}/{test.program}" not in LEFT_OUT and not test.gigabytes]
     generated = [test for test in wanted if test.generated]
     return [test for test in wanted if not test.generated] + generated[::GENERATED_SAMPLE]
-
-
-def why_never(test):
-    return OTHERWISE.get(f"{test.directory}/{test.program}", "")

@@ -97,6 +97,7 @@ PROGRAMS = [
     Program("derived_requests"),
     Program("descriptors"),
     Program("errors"),
+    Program("late_errors", ranks=TWO_OR_MORE),
     Program("buffered"),
     Program("sendrecv", ranks={**and_eight(USUAL_RANKS), "sends": (2, 3)}),
     Program("interfaces", ranks=and_alone(only_with(2))),

@@ -22,7 +22,7 @@ TEST(config, empty_environment_gives_the_defaults) {
   EXPECT_TRUE(parsed.errors.empty());
   EXPECT_TRUE(parsed.warnings.empty());
   EXPECT_TRUE(parsed.config.enable);
-  EXPECT_EQ(parsed.config.release, ReleaseMode::early);
+  EXPECT_EQ(parsed.config.release, ReleaseMode::automatic);
 }
 
 TEST(config, missing_environment_gives_the_defaults) { EXPECT_EQ(parse_config(nullptr).config.transports, "shmem,verbs,tcp"); }
@@ -103,7 +103,7 @@ const ConfigVariable& variable_called(std::string_view name) {
 TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
   const std::vector<WordsOf> choices{
       {"SLUICE_ENABLE", {"0", "1"}},
-      {"SLUICE_RELEASE", {"off", "matched", "early"}},
+      {"SLUICE_RELEASE", {"auto", "off", "matched", "early"}},
       {"SLUICE_BLOCKS", {"auto", "on", "off"}},
       {"SLUICE_SEND_RELEASE", {"0", "1"}},
       {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
@@ -144,7 +144,7 @@ TEST(config, bad_value_names_variable_value_and_what_is_expected) {
   const ParsedConfig parsed = parse({"SLUICE_RELEASE=sometimes"});
 
   ASSERT_EQ(parsed.errors.size(), 1U);
-  EXPECT_EQ(parsed.errors[0], "SLUICE_RELEASE=sometimes: expected off, matched or early");
+  EXPECT_EQ(parsed.errors[0], "SLUICE_RELEASE=sometimes: expected auto, off, matched or early");
 }
 
 TEST(config, bad_value_leaves_the_default) {
@@ -165,7 +165,7 @@ TEST(config, empty_value_counts_as_not_set) {
   const ParsedConfig parsed = parse({"SLUICE_RELEASE=", "SLUICE_TRANSPORTS="});
 
   EXPECT_TRUE(parsed.errors.empty());
-  EXPECT_EQ(parsed.config.release, ReleaseMode::early);
+  EXPECT_EQ(parsed.config.release, ReleaseMode::automatic);
   EXPECT_EQ(parsed.config.transports, "shmem,verbs,tcp");
 }
 

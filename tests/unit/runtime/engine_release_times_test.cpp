@@ -1,4 +1,4 @@
-// When a receive that waits is tried to be released.
+// When a receive that waits is tried to be released, and when it has to wait for its message first.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/statistics.hpp"
 #include "tests/unit/support/engine_process.hpp"
 #include "tests/unit/support/traced.hpp"
 #include "tests/unit/support/two_engines.hpp"
@@ -55,6 +56,26 @@ TEST(ReleaseTimes, a_thread_that_sleeps_in_its_call_tries_again_when_it_has_wait
     seen = slept_no_longer_than_until_a_try(traced.records());
   }
   EXPECT_TRUE(seen);
+  sender.engine.drain();
+}
+
+TEST(ReleaseErrors, a_receive_whose_error_would_return_waits_for_its_message) {
+  LoopbackNetwork network(2);
+  AliasArena arena(10'000);
+  Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), {}, &arena));
+  Context* world = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  receiver.let_errors_return(*world, true);
+  Process sender(network, Peer{0}, 2);
+  std::vector<std::byte> data = pattern(100'000, 1);
+  std::vector<std::byte> got(data.size());
+  std::thread sending([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    sender.send(one, tag, data);
+  });
+  receiver.receive(*world, zero, tag, got.data(), got.size(), here);
+  sending.join();
+  EXPECT_EQ(got, data);
+  EXPECT_NE(receiver.statistics().fallbacks[static_cast<std::size_t>(Fallback::errors_return)], 0u);
   sender.engine.drain();
 }
 

@@ -38,7 +38,7 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
 
   Engine::Parts parts(Peer self, bool releases) {
     Config config;
-    config.release = releases ? ReleaseMode::early : ReleaseMode::off;
+    config.release = releases ? mode_ : ReleaseMode::off;
     config.rendezvous = GetParam();
     config.rdrp_chunk = 32 * 1024;
     return one_of_two(self, network_in_use_->transport(self), config, releases ? &arena_ : nullptr);
@@ -93,6 +93,7 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
   ModelAdapters network_{2};
   ModelAdapters* network_in_use_ = &network_;
   std::size_t message_bytes_ = bytes;
+  ReleaseMode mode_ = ReleaseMode::automatic;
   bool same_bytes_ = false;  // all bytes of a message are alike
 };
 
@@ -130,6 +131,26 @@ TEST_P(RdmaRelease, a_receive_whose_data_is_on_its_way_loses_nothing_by_a_releas
     EXPECT_TRUE(holds(1));
     later.join();
   });
+}
+
+TEST_P(RdmaRelease, errors_that_return_no_longer_keep_a_receive_from_its_release) {
+  run(1, [&](Engine& engine, Context& world) {
+    engine.let_errors_return(world, true);
+    engine.let_errors_return(world, false);
+    receive(engine, world);
+    EXPECT_TRUE(holds(0));
+  });
+  EXPECT_EQ(statistics_.released_unmatched, 1u);
+}
+
+TEST_P(RdmaRelease, who_asks_for_early_releases_gets_them_where_errors_return_too) {
+  mode_ = ReleaseMode::early;
+  run(1, [&](Engine& engine, Context& world) {
+    engine.let_errors_return(world, true);
+    receive(engine, world);
+    EXPECT_TRUE(holds(0));
+  });
+  EXPECT_EQ(statistics_.released_unmatched, 1u);
 }
 
 TEST_P(RdmaRelease, what_shares_a_page_with_the_message_is_kept) {

@@ -39,7 +39,7 @@ TEST(sluice_run, bad_value_of_an_option_is_told_before_anything_runs) {
   const Result result = shell("$sluice run --release sometimes echo started");
 
   EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.output, "sluice run: SLUICE_RELEASE=sometimes: expected off, matched or early\n");
+  EXPECT_EQ(result.output, "sluice run: SLUICE_RELEASE=sometimes: expected auto, off, matched or early\n");
 }
 
 TEST(sluice_run, bad_value_in_the_environment_is_told_before_anything_runs) {

@@ -41,7 +41,7 @@ TEST(completion, subcommands_come_first) {
 
 TEST(completion, options_of_the_subcommand_are_offered) { EXPECT_EQ(completions("info --js"), "--json\n"); }
 
-TEST(completion, values_of_an_option_are_offered) { EXPECT_EQ(completions("run --release ''"), "off\nmatched\nearly\n"); }
+TEST(completion, values_of_an_option_are_offered) { EXPECT_EQ(completions("run --release ''"), "auto\noff\nmatched\nearly\n"); }
 
 TEST(completion, values_do_not_name_the_check) { EXPECT_EQ(completions("info --format m"), "markdown\nman\n"); }
 
@@ -101,7 +101,7 @@ TEST_F(ZshCompletion, lists_may_be_given_again) {
 }
 
 TEST_F(ZshCompletion, values_are_offered_as_words_of_their_own_and_behind_the_equals_sign) {
-  EXPECT_EQ(offered_by_zsh("sluice run --release "), "early    matched  off\nline: sluice run --release \n");
+  EXPECT_EQ(offered_by_zsh("sluice run --release "), "auto     early    matched  off\nline: sluice run --release \n");
   EXPECT_EQ(offered_by_zsh("sluice run --release=m"), "line: sluice run --release=matched \n");
   EXPECT_EQ(offered_by_zsh("sluice run --rndv rd"), "line: sluice run --rndv rdrp \n");
 }
