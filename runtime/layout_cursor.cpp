@@ -1,7 +1,9 @@
 // Walking layouts: one recursive walk finds the blocks, a visitor says what becomes of them. The visitor is a template
 // parameter, so that the loops over small blocks are compiled into plain loads and stores of a fixed size.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include "runtime/layout.hpp"
 #include "runtime/user_memory.hpp"
@@ -40,6 +42,7 @@ inline void copy_block(std::byte* target, const std::byte* source, std::size_t b
 
 /// Copies user blocks out to consecutive bytes.
 struct PackPlain {
+  static constexpr int writes_blocks = 0;
   std::byte* packed;
 
   bool block(Address user, std::size_t bytes) {
@@ -55,6 +58,7 @@ struct PackPlain {
 
 /// Copies consecutive bytes to user blocks.
 struct UnpackPlain {
+  static constexpr int writes_blocks = 1;
   const std::byte* packed;
 
   bool block(Address user, std::size_t bytes) {
@@ -107,6 +111,31 @@ struct Gather {
   }
 };
 
+/// Processors foresee no step to another page. So blocks with only a few to a page are asked for so many blocks early.
+constexpr std::size_t blocks_ahead = 16;
+constexpr std::ptrdiff_t far_stride = 512;
+
+bool is_far_stride(std::ptrdiff_t stride, std::size_t count) { return count > blocks_ahead && std::abs(stride) >= far_stride; }
+
+/// Returns the visitor behind the last block. By value, so that it stays in registers.
+template <typename Visitor>
+[[gnu::noinline]] Visitor far_blocks(Visitor visitor, Address user, std::size_t bytes, std::ptrdiff_t stride, std::size_t count) {
+  const std::ptrdiff_t ahead = stride * static_cast<std::ptrdiff_t>(blocks_ahead);
+  const auto visit = [&]<typename Bytes>(Bytes each) {
+    for (; count > blocks_ahead; --count, user = moved(user, stride)) {
+      __builtin_prefetch(pointer(moved(user, ahead)), Visitor::writes_blocks);
+      visitor.block(user, each);
+    }
+    for (; count > 0; --count, user = moved(user, stride)) visitor.block(user, each);
+  };
+  if (bytes == sizeof(double)) {
+    visit(std::integral_constant<std::size_t, sizeof(double)>());
+  } else {
+    visit(bytes);
+  }
+  return visitor;
+}
+
 /// Visits blocks of the same size one by one.
 template <typename Visitor>
 bool each_block(Visitor& visitor, Address user, std::size_t bytes, std::ptrdiff_t stride, std::size_t count) {
@@ -121,6 +150,10 @@ template <typename Visitor>
 bool visit_blocks(Visitor& visitor, Address user, std::size_t bytes, std::ptrdiff_t stride, std::size_t count) {
   if constexpr (requires { visitor.template fixed_blocks<8>(user, stride, count); }) {
     if (count == 1) return visitor.block(user, bytes);
+    if (is_far_stride(stride, count)) {
+      visitor = far_blocks(visitor, user, bytes, stride, count);
+      return true;
+    }
     switch (bytes) {
       case 1:
         visitor.template fixed_blocks<1>(user, stride, count);
