@@ -8,6 +8,7 @@
 #include <span>
 
 #include "interpose/libc_settle.hpp"
+#include "runtime/huge_pages.hpp"
 
 namespace sluice {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 using kept_memory::Keeper;
 
 // Newer than the headers of older systems.
+constexpr int advice_collapse = 25;
 constexpr int advice_guard_install = 102;
 constexpr int advice_guard_remove = 103;
 
@@ -54,6 +56,13 @@ std::optional<Keeping> keeping_of_advice(const void* address, std::size_t bytes,
       return of(Keeper::guard_pages, true);
     case advice_guard_remove:
       return of(Keeper::guard_pages, false);
+    case MADV_HUGEPAGE:
+      if (HugePages::setting() == HugePages::Setting::none) return std::nullopt;
+      return of(Keeper::huge, true);
+    case advice_collapse:
+      return of(Keeper::huge, true);
+    case MADV_NOHUGEPAGE:
+      return of(Keeper::huge, false);
     default:
       return std::nullopt;
   }

@@ -161,7 +161,8 @@ bool Session::start(std::string& why_not) {
   why_not = together(world_comm_, [this] {
     constexpr std::size_t own_descriptors = 64;
     const DescriptorRoom room(own_descriptors + ShmemTransport::descriptors_of_a_peer * node_ranks_.size());
-    arena_ = std::make_unique<AliasArena>(map_budget(), config_.keeps_pages() ? config_.why_pages_are_kept() : "");
+    arena_ = std::make_unique<AliasArena>(map_budget(), config_.keeps_pages() ? config_.why_pages_are_kept() : "",
+                                          config_.keeps_huge_pages);
     transports_.make(*arena_);
   });
   if (why_not.empty()) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "runtime/alias_gate.hpp"
 #include "runtime/alias_migration.hpp"
 #include "runtime/children_views.hpp"
+#include "runtime/held_pages.hpp"
+#include "runtime/huge_pages.hpp"
 #include "runtime/kept_memory.hpp"
 #include "runtime/own_pins.hpp"
 #include "runtime/process_maps.hpp"
@@ -63,22 +66,28 @@ const char* describe(Ineligible reason) {
       return "system call failed";
     case Ineligible::kept:
       return "held by the kernel, a driver or the program";
+    case Ineligible::huge:
+      return "in huge pages";
   }
   return "unknown";
 }
 
 struct AliasArena::State {
-  State(std::size_t budget, std::string refusal) : file(std::move(refusal)), map_budget(budget) {}
+  State(std::size_t budget, std::string refusal, bool keeps_huge_pages) : file(std::move(refusal)), map_budget(budget) {
+    if (keeps_huge_pages) huge.emplace(pages_held);
+  }
 
   AliasFile file;
   ProcessMaps maps;
+  HeldPages pages_held;
+  std::optional<HugePages> huge;
   MappingProbe probe;
   AliasFork fork;
   ChildrenViews children;
   const std::size_t map_budget;
   own_pins::Others others{held_memory().pinned_kb};
   AliasBooks books{file, maps, children};
-  AliasMigration migration{file, maps};
+  AliasMigration migration{file, maps, pages_held};
   bool has_views = false;  // a fork has made some
   PageSet holes;           // pages of blocks that held nothing, or were discarded; some may be there again
   std::size_t migrations = 0;
@@ -95,8 +104,8 @@ struct AliasArena::State {
   void move_out_unless_lent(const ProcessMapping& mapping);
 };
 
-AliasArena::AliasArena(std::size_t map_budget, std::string refusal)
-    : state_(std::make_unique<State>(map_budget, std::move(refusal))) {
+AliasArena::AliasArena(std::size_t map_budget, std::string refusal, bool keeps_huge_pages)
+    : state_(std::make_unique<State>(map_budget, std::move(refusal), keeps_huge_pages)) {
   main_thread_storage();
 }
 
@@ -177,7 +186,8 @@ Ineligible AliasArena::migrate(ByteRange bytes, Purpose purpose) {
   state.books.sweep_if_due();
 
   std::vector<PageRange> missing;
-  const Ineligible reason = survey_range(state.file, state.maps, state.books.sent(), state.probe, pages, missing);
+  const Surveyors ask{state.file, state.maps, state.books.sent(), state.probe, state.huge ? &*state.huge : nullptr};
+  const Ineligible reason = survey_range(ask, pages, missing);
   if (reason != Ineligible::none) return reason;
   if (!missing.empty()) {
     const HeldMemory held = held_memory();

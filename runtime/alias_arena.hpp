@@ -40,6 +40,7 @@ enum class Ineligible : std::uint8_t {
   out_of_memory,
   failed,  // a system call failed in the middle; the old contents are in place
   kept,    // the kernel, a driver or the program needs the pages or the mapping that are there (kept_memory, mapping_probe)
+  huge,    // in huge pages, or will be (huge_pages)
 };
 
 const char* describe(Ineligible reason);
@@ -74,7 +75,8 @@ class AliasArena {
 
   /// `map_budget`: how many mappings blocks and protections may add to the process together.
   /// `refusal`: why there are to be no blocks; empty when there are.
-  explicit AliasArena(std::size_t map_budget, std::string refusal = {});
+  /// `keeps_huge_pages`: memory in huge pages does not become a block.
+  explicit AliasArena(std::size_t map_budget, std::string refusal = {}, bool keeps_huge_pages = false);
   ~AliasArena();  // gives back; whoever is about to exit leaves the arena alone instead
   AliasArena(const AliasArena&) = delete;
   AliasArena& operator=(const AliasArena&) = delete;

@@ -79,23 +79,23 @@ bool is_protected_like_a_block(const ProcessMapping& mapping, const PageSet& sen
   return mapping.readable && sent.contains(PageRange::covering(part));
 }
 
-Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, MappingProbe& probe, PageRange pages,
-                        std::vector<PageRange>& missing) {
+Ineligible survey_range(const Surveyors& ask, PageRange pages, std::vector<PageRange>& missing) {
   std::array<char, largest_name> name;
   ByteRange rest = pages.bytes();
-  ProcessMaps::Walk walk(maps, rest.begin);
+  ProcessMaps::Walk walk(ask.maps, rest.begin);
   while (!rest.empty()) {
     ProcessMapping mapping;
     if (!walk.next(mapping, name) || !mapping.bytes.contains(rest.begin)) return Ineligible::not_private;
     const ByteRange part{rest.begin, std::min(rest.end, mapping.bytes.end)};
     rest.begin = part.end;
-    if (file.backs_in_place(mapping)) {
-      if (!is_protected_like_a_block(mapping, sent, part)) return Ineligible::not_private;
+    if (ask.file.backs_in_place(mapping)) {
+      if (!is_protected_like_a_block(mapping, ask.sent, part)) return Ineligible::not_private;
       continue;
     }
-    const Ineligible reason = judge(file, mapping, name.data(), part);
+    const Ineligible reason = judge(ask.file, mapping, name.data(), part);
     if (reason != Ineligible::none) return reason;
-    if (kept_memory::overlaps(part) || probe.finds_kept(part)) return Ineligible::kept;
+    if (ask.huge && ask.huge->hold(mapping, part)) return Ineligible::huge;  // first, as the probe would split a huge page
+    if (kept_memory::overlaps(part) || ask.probe.finds_kept(part)) return Ineligible::kept;
     const PageRange found = PageRange::covering(part);
     // Mappings of different kinds (.data, then .bss) may follow one another; one copy moves them all.
     if (!missing.empty() && missing.back().end == found.begin) {

@@ -9,6 +9,8 @@
 // Memory that somebody holds without the kernel's maps telling is known by what this process called (kept_memory) and by what the
 // kernel answers to questions (mapping_probe).
 //
+// Memory in huge pages is refused as well (huge_pages).
+//
 // Threading: as AliasArena, never in the fault handler.
 #pragma once
 
@@ -19,6 +21,7 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_page_set.hpp"
+#include "runtime/huge_pages.hpp"
 #include "runtime/mapping_probe.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
@@ -29,9 +32,17 @@ namespace sluice {
 /// is the program's own, and would not survive a release.
 bool is_protected_like_a_block(const ProcessMapping& mapping, const PageSet& sent, ByteRange bytes);
 
+/// Who is asked about memory.
+struct Surveyors {
+  const AliasFile& file;
+  const ProcessMaps& maps;
+  const PageSet& sent;
+  MappingProbe& probe;
+  HugePages* huge;  // nullptr: they are no reason
+};
+
 /// Appends the parts of `pages` that are not blocks yet to `missing`, in order, unless some part can never be one.
-Ineligible survey_range(const AliasFile& file, const ProcessMaps& maps, const PageSet& sent, MappingProbe& probe, PageRange pages,
-                        std::vector<PageRange>& missing);
+Ineligible survey_range(const Surveyors& ask, PageRange pages, std::vector<PageRange>& missing);
 
 /// Memory that must stay where it is, by /proc/self/status, which does not tell where that is. As if there were, when it cannot
 /// be read.

@@ -33,7 +33,7 @@ namespace sluice {
 
 class AliasMigration {
  public:
-  AliasMigration(const AliasFile& file, const ProcessMaps& maps) : file_(file), maps_(maps) {}
+  AliasMigration(const AliasFile& file, const ProcessMaps& maps, const HeldPages& held) : file_(file), maps_(maps), held_(held) {}
 
   /// Pages that hold nothing: holes of the file, new pages of it, or pages like any other.
   enum class Untouched : std::uint8_t { stays, is_made, is_copied };
@@ -74,7 +74,7 @@ class AliasMigration {
 
   const AliasFile& file_;
   const ProcessMaps& maps_;
-  HeldPages held_;
+  const HeldPages& held_;
 };
 
 }  // namespace sluice

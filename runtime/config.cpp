@@ -19,6 +19,7 @@ constexpr std::array<Choice<ReleaseMode>, 4> release_modes{{{"auto", ReleaseMode
                                                             {"early", ReleaseMode::early}}};
 constexpr std::array<Choice<BlockMode>, 3> block_modes{
     {{"auto", BlockMode::automatic}, {"on", BlockMode::on}, {"off", BlockMode::off}}};
+constexpr std::array<Choice<bool>, 2> huge_page_modes{{{"keep", true}, {"replace", false}}};
 constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
@@ -175,6 +176,11 @@ std::vector<ConfigVariable> make_table() {
               "Whether buffers may become alias blocks: their pages are replaced by pages of a memory file, which early release "
               "and direct copies need. off: no page of the program is ever replaced, for memory that a device or driver holds "
               "unseen; nothing is released early then. auto: on, unless SLUICE_RELEASE=off."}),
+      one_of(
+          &Config::keeps_huge_pages, huge_page_modes,
+          {"SLUICE_HUGE_PAGES", "keep or replace", "keep",
+           "Whether buffers in transparent huge pages stay there. keep: they do not become alias blocks, so nothing is released "
+           "early into them. replace: they do, and computing on them costs what it costs in pages of 4 KB."}),
       one_of(
           &Config::send_release, switches,
           {"SLUICE_SEND_RELEASE", "0 or 1", "0",

@@ -46,6 +46,7 @@ struct Config {
   bool enable = true;                            // SLUICE_ENABLE=0|1
   ReleaseMode release = ReleaseMode::automatic;  // SLUICE_RELEASE=auto|off|matched|early
   BlockMode blocks = BlockMode::automatic;       // SLUICE_BLOCKS=auto|on|off
+  bool keeps_huge_pages = true;                  // SLUICE_HUGE_PAGES=keep|replace
   bool send_release = false;                     // SLUICE_SEND_RELEASE=0|1
   GuardEngine guard = GuardEngine::automatic;    // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 32768;               // SLUICE_EAGER_LIMIT=<bytes, with K or M>

@@ -41,6 +41,7 @@ constexpr std::uint64_t is_file = 1U << 2;
 constexpr std::uint64_t is_present = 1U << 3;
 constexpr std::uint64_t is_swapped = 1U << 4;
 constexpr std::uint64_t is_zero_page = 1U << 5;
+constexpr std::uint64_t is_huge = 1U << 6;
 
 // Documentation/admin-guide/mm/pagemap.rst
 constexpr std::uint64_t word_exclusive = std::uint64_t{1} << 56;
@@ -90,6 +91,20 @@ std::size_t HeldPages::count(PageRange pages) const {
     held += found.count();
   }
   return held;
+}
+
+HeldPages::Answer HeldPages::find_huge(PageRange pages) const {
+  if (!scans_) return Answer::unknown;
+  ScanRegion first;
+  Scan question;
+  question.begin = pages.bytes().begin;
+  question.end = pages.bytes().end;
+  question.regions = reinterpret_cast<std::uintptr_t>(&first);
+  question.regions_length = question.most_pages = 1;
+  question.any_of = question.returned = is_huge;
+  const long count = syscall(SYS_ioctl, pagemap_.get(), pagemap_scan, &question);
+  if (count < 0) return Answer::unknown;
+  return count > 0 ? Answer::yes : Answer::no;
 }
 
 bool HeldPages::scan(PageRange pages, Of kind, PieceSet& held) const {

@@ -56,6 +56,10 @@ class HeldPages {
   /// How many there are in anonymous memory, of any length.
   [[nodiscard]] std::size_t count(PageRange pages) const;
 
+  enum class Answer { no, yes, unknown };
+  /// Some of `pages` are parts of huge pages. Only the ioctl tells.
+  [[nodiscard]] Answer find_huge(PageRange pages) const;
+
  private:
   bool scan(PageRange pages, Of kind, PieceSet& held) const;
   bool read_words(PageRange pages, Of kind, PieceSet& held) const;

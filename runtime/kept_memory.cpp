@@ -113,8 +113,11 @@ bool overlaps(ByteRange bytes) {
   if (everything.load(std::memory_order_relaxed)) return true;
   const PageRange pages = PageRange::covering(bytes);
   const Guard guard;
-  return books && (is_in_use(*books, pages) ||
-                   std::any_of(books->sets.begin(), books->sets.end(), [&](const PageSet& set) { return set.overlaps(pages); }));
+  if (!books) return false;
+  for (const PageSet& set : books->sets) {
+    if (&set != &set_of(*books, Keeper::huge) && set.overlaps(pages)) return true;
+  }
+  return is_in_use(*books, pages);
 }
 
 bool is_lent(ByteRange bytes) {
@@ -123,6 +126,12 @@ bool is_lent(ByteRange bytes) {
   const Guard guard;
   return books && (is_in_use(*books, pages) || set_of(*books, Keeper::lent).overlaps(pages) ||
                    set_of(*books, Keeper::driver).overlaps(pages));
+}
+
+bool is_advised_huge(ByteRange bytes) {
+  if (!anything.load(std::memory_order_relaxed)) return false;
+  const Guard guard;
+  return books && set_of(*books, Keeper::huge).overlaps(PageRange::covering(bytes));
 }
 
 }  // namespace sluice::kept_memory

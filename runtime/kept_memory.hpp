@@ -28,6 +28,7 @@ enum class Keeper : std::uint8_t {
   undumped,     // MADV_DONTDUMP
   merged,       // MADV_MERGEABLE
   driver,       // registered with a GPU's runtime, or managed by it
+  huge,         // MADV_HUGEPAGE, MADV_COLLAPSE: keeps memory out of blocks, but not from being closed
   count
 };
 
@@ -43,9 +44,11 @@ void note_everything();
 void begin_use(ByteRange bytes);
 void end_use(ByteRange bytes);
 
-/// Some page of `bytes` is kept, whatever for. One relaxed load when there is none at all.
+/// Some page of `bytes` is kept, whatever for but huge pages. One relaxed load when there is none at all.
 [[nodiscard]] bool overlaps(ByteRange bytes);
 /// ... because somebody goes on with the very pages that are there.
 [[nodiscard]] bool is_lent(ByteRange bytes);
+/// The program has asked for huge pages there.
+[[nodiscard]] bool is_advised_huge(ByteRange bytes);
 
 }  // namespace sluice::kept_memory

@@ -100,7 +100,7 @@ void add_vocabulary() {
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Fallback::count); ++i) {
     add_word("fallback", i, sluice::describe(static_cast<Fallback>(i)));
   }
-  for (auto i = static_cast<std::uint32_t>(Ineligible::none); i <= static_cast<std::uint32_t>(Ineligible::kept); ++i) {
+  for (auto i = static_cast<std::uint32_t>(Ineligible::none); i <= static_cast<std::uint32_t>(Ineligible::huge); ++i) {
     add_word("eligibility", i, sluice::describe(static_cast<Ineligible>(i)));
   }
 }

@@ -14,6 +14,7 @@ class Program:
     # Judges a job under Sluice (jobs.Result) and its reference on the host: a complaint, or an empty string. None: both end
     # well and note the same.
     expect: typing.Callable | None = None
+    lacks: typing.Callable = lambda: ""  # what the machine has to have for it and has not
     beside: str = ""  # a library preloaded as well, on the host too
     beside_first: bool = False  # in front of Sluice
     guards: tuple = ("mprotect", "userfaultfd")

@@ -51,6 +51,15 @@ TEST_F(KeptMemoryTest, only_pages_that_somebody_goes_on_using_are_lent) {
   EXPECT_TRUE(kept_memory::is_lent(byte_inside));
 }
 
+TEST_F(KeptMemoryTest, huge_pages_keep_nothing_from_being_closed) {
+  kept_memory::note(range, Keeper::huge);
+  EXPECT_TRUE(kept_memory::is_advised_huge(byte_inside));
+  EXPECT_FALSE(kept_memory::is_advised_huge(behind));
+  EXPECT_FALSE(kept_memory::overlaps(range));
+  kept_memory::forget(range, Keeper::huge);
+  EXPECT_FALSE(kept_memory::is_advised_huge(range));
+}
+
 TEST_F(KeptMemoryTest, a_range_without_bytes_keeps_nothing) {
   kept_memory::note({range.end, range.begin}, Keeper::lent);
   EXPECT_FALSE(kept_memory::overlaps(range));
