@@ -10,7 +10,8 @@
 //
 // Explicit huge pages (hugetlb) are mappings of their own kind: alias_eligibility.
 //
-// Threading: as AliasArena, but for the functions, which any thread may call.
+// Threading: as AliasArena; the static functions and `huge_kb_in` from any thread. What the machine is set to is one word,
+// relaxed: whoever finds it unset asks, and all get the same answer.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/huge_pages.hpp"
 #include "runtime/page_guard_choice.hpp"
 #include "runtime/page_guard_descriptor.hpp"
 #include "runtime/posix.hpp"
@@ -154,9 +155,14 @@ bool can_collapse() {
   return ::madvise(aligned, extent, advice_collapse) == 0 || errno != EINVAL;
 }
 
-Finding examine_large_pages(const Examined&) {
-  const std::string settings =
-      fmt::format("transparent huge pages {}", first_line_of("/sys/kernel/mm/transparent_hugepage/enabled"));
+Finding examine_large_pages(const Examined& examined) {
+  const std::string enabled = first_line_of("/sys/kernel/mm/transparent_hugepage/enabled");
+  const std::string settings = fmt::format("transparent huge pages {}", enabled);
+  const bool everywhere = HugePages::parse(enabled, {}, 0) == HugePages::Setting::all;
+  if (everywhere && examined.config.keeps_huge_pages && !examined.config.keeps_pages()) {
+    return {State::note, settings + "; most large buffers lie in huge pages, and nothing is released early into these",
+            "SLUICE_HUGE_PAGES=replace, where early release gains more than huge pages do"};
+  }
   if (can_collapse()) return {State::good, settings + "; blocks that are released often get them", ""};
   return {State::note, settings + "; the kernel makes none of memory files, so protecting large buffers costs twice as much",
           "Linux 6.1 or later, and shmem_enabled in /sys/kernel/mm/transparent_hugepage not deny"};

@@ -10,6 +10,7 @@ each rank its own process group, and a rank whose launcher was killed has a new 
 
 import dataclasses
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,8 @@ GRACE_SECONDS = 2.0  # how long survivors of a finished job may take to go by th
 GDB_SECONDS = 60
 STACK_LINES_PER_RANK = 200
 
+THP_ENABLED = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
 JOB_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -31,6 +34,9 @@ JOB_ENVIRONMENT = {
     "OMPI_MCA_mpi_warn_on_fork": "0",
     "OMPI_MCA_btl_base_warn_component_unused": "0",
 }
+# Where all memory gets huge pages, programs that do not ask for them are tested as elsewhere: what they receive is released.
+if THP_ENABLED.exists() and "[always]" in THP_ENABLED.read_text():
+    JOB_ENVIRONMENT["SLUICE_HUGE_PAGES"] = "replace"
 
 
 @dataclasses.dataclass

@@ -185,6 +185,17 @@ TEST(sluice_check, refused_large_pages_are_found) {
   EXPECT_EQ(check("huge pages", refusing(SYS_madvise, EINVAL, "2 25")).state, "note");
 }
 
+TEST(sluice_check, huge_pages_everywhere_are_found_unless_they_may_be_replaced) {
+  const std::string everywhere = showing("[always] madvise never", "/sys/kernel/mm/transparent_hugepage/enabled");
+  if (shell(everywhere).status == 77) GTEST_SKIP() << "files in /sys cannot be covered here";
+  const Found finding = check("huge pages", everywhere);
+  const Found other = check("huge pages", "export SLUICE_HUGE_PAGES=replace; " + everywhere);
+
+  EXPECT_EQ(finding.state, "note") << finding;
+  EXPECT_TRUE(contains(finding.found, "nothing is released early")) << finding;
+  EXPECT_FALSE(contains(other.found, "nothing is released early")) << other;
+}
+
 TEST(sluice_check, adapter_that_is_not_there_is_found) {
   const Found finding = check("RDMA adapter", "SLUICE_VERBS_DEVICE=nowhere0 $check");
 
