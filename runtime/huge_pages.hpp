@@ -16,7 +16,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "runtime/held_pages.hpp"
 #include "runtime/process_maps.hpp"
