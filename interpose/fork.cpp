@@ -2,22 +2,44 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 #include "interpose/entry.hpp"
 #include "interpose/remaining_memory.hpp"
+#include "interpose/session_use.hpp"
 #include "runtime/alias_arena.hpp"
 
 namespace sluice {
 namespace {
 
+/// Between the handlers.
+constinit thread_local bool uses_session = false;
+
 void install() { pthread_atfork(before_fork, in_parent_of_fork, in_child_of_fork); }
 
 }  // namespace
 
-void before_fork() { engaged() ? engine().prepare_fork() : remaining_memory::before_fork(); }
+/// The session does not end before the parent is back.
+void before_fork() {
+  uses_session = SessionUse::begin();
+  if (uses_session) return engine().prepare_fork();
+  SessionUse::end();
+  SessionUse::wait_until_ended();
+  remaining_memory::before_fork();
+}
 
-void in_parent_of_fork() { engaged() ? engine().after_fork() : remaining_memory::in_parent_of_fork(); }
+void in_parent_of_fork() {
+  if (!std::exchange(uses_session, false)) return remaining_memory::in_parent_of_fork();
+  engine().after_fork();
+  SessionUse::end();
+}
 
-void in_child_of_fork() { engaged() ? session().abandon() : remaining_memory::in_child_of_fork(); }
+void in_child_of_fork() {
+  SessionUse::forget_ending();
+  if (!std::exchange(uses_session, false)) return remaining_memory::in_child_of_fork();
+  session().abandon();
+  SessionUse::end();
+}
 
 void install_fork_handlers() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;

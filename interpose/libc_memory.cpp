@@ -17,6 +17,7 @@
 #include "interpose/entry.hpp"
 #include "interpose/kept_calls.hpp"
 #include "interpose/remaining_memory.hpp"
+#include "interpose/session_use.hpp"
 #include "runtime/alias_arena.hpp"
 #include "runtime/kept_memory.hpp"
 #include "runtime/private_views.hpp"
@@ -91,6 +92,17 @@ void fill(const ProcessMapping& mapping) {
   NEXT(madvise)(reinterpret_cast<void*>(mapping.bytes.begin), mapping.bytes.size(), advice);
 }
 
+/// Blocks belong to the session, and to what it leaves behind once it has ended.
+void discard_blocks(ByteRange dropped) {
+  if (const SessionUse use; use) return engine().discard(dropped);
+  if (remaining_memory::any()) remaining_memory::discard(dropped);
+}
+
+void make_blocks_private(ByteRange bytes) {
+  if (const SessionUse use; use) return engine().make_private(bytes);
+  if (remaining_memory::any()) remaining_memory::make_private(bytes);
+}
+
 int lock_everything(int flags) {
   const int result = NEXT(mlockall)(flags | MCL_ONFAULT);
   if (result != 0 || (flags & MCL_ONFAULT) != 0 || (flags & MCL_CURRENT) == 0) return result;
@@ -139,8 +151,7 @@ extern "C" __attribute__((visibility("default"))) int madvise(void* address, siz
   });
   if (result == 0 && sluice::drops_contents(advice)) {
     const auto dropped = sluice::ByteRange::of(address, sluice::in_whole_pages(bytes));  // as the kernel does
-    if (sluice::engaged()) sluice::engine().discard(dropped);
-    if (sluice::remaining_memory::any()) sluice::remaining_memory::discard(dropped);
+    sluice::discard_blocks(dropped);
     if (sluice::private_views::expected()) sluice::private_views::drop(dropped);
   }
   return result;
@@ -154,8 +165,7 @@ extern "C" __attribute__((visibility("default"))) void* mremap(void* address, si
   va_end(arguments);
   if (sluice::watching() && target) [[unlikely]]
     settle_inside_allocator(target, new_bytes);
-  if (sluice::engaged()) sluice::engine().make_private(sluice::ByteRange::of(address, old_bytes));
-  if (sluice::remaining_memory::any()) sluice::remaining_memory::make_private(sluice::ByteRange::of(address, old_bytes));
+  sluice::make_blocks_private(sluice::ByteRange::of(address, old_bytes));
   void* const moved = NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
   const bool refused = moved == MAP_FAILED && errno == EFAULT && sluice::shows_files();
   if (!refused || !sluice::is_ordinary_memory(sluice::ByteRange::of(address, sluice::in_whole_pages(old_bytes))))

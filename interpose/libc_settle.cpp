@@ -5,6 +5,7 @@
 #include <span>
 
 #include "interpose/entry.hpp"
+#include "interpose/session_use.hpp"
 #include "runtime/alias_gate.hpp"
 #include "runtime/engine_lock.hpp"
 #include "runtime/user_memory.hpp"
@@ -16,7 +17,15 @@ namespace {
 constinit thread_local bool leaves_at_once = false;
 
 /// Not in a child that shares this memory or has a copy of it (vfork, clone): the engine is its parent's.
-bool can_wait() { return engaged() && !leaves_at_once && !EngineLock::held_by_this_thread() && session().is_of_this_process(); }
+class CanWait {
+ public:
+  explicit operator bool() const {
+    return use_ && !leaves_at_once && !EngineLock::held_by_this_thread() && session().is_of_this_process();
+  }
+
+ private:
+  SessionUse use_;
+};
 
 /// In whole pages: for the kernel a page is closed or not.
 ByteRange pages_of(const void* data, std::size_t bytes) {
@@ -30,20 +39,20 @@ ByteRange pages_of(const void* data, std::size_t bytes) {
 
 void settle(const void* data, std::size_t bytes, Access access) {
   const ByteRange range = pages_of(data, bytes);
-  if (can_wait() && user_memory_is_guarded(range)) engine().settle(range, access);
+  if (const CanWait can; can && user_memory_is_guarded(range)) engine().settle(range, access);
 }
 
 void settle_inside_allocator(const void* data, std::size_t bytes) {
   const ByteRange range = pages_of(data, bytes);
-  if (can_wait() && user_memory_is_guarded(range)) engine().settle_without_host(range);
+  if (const CanWait can; can && user_memory_is_guarded(range)) engine().settle_without_host(range);
 }
 
 void settle_for_good(ByteRange bytes) {
-  if (can_wait()) engine().settle_without_host(PageRange::covering(bytes).bytes());
+  if (const CanWait can; can) engine().settle_without_host(PageRange::covering(bytes).bytes());
 }
 
 void make_private(ByteRange bytes) {
-  if (can_wait()) engine().make_private(PageRange::covering(bytes).bytes());
+  if (const CanWait can; can) engine().make_private(PageRange::covering(bytes).bytes());
 }
 
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access) {
@@ -73,17 +82,17 @@ void settle_stream(FILE* stream) {
 }
 
 void settle_everything() {
-  if (can_wait()) engine().settle_all(trace::SettleCause::operation);
+  if (const CanWait can; can) engine().settle_all(trace::SettleCause::operation);
 }
 
 void leave_at_once() { leaves_at_once = true; }
 
 void hold_output() {
-  if (can_wait() && Engine::released_by_this_thread()) engine().settle_unknown();
+  if (const CanWait can; can && Engine::released_by_this_thread()) engine().settle_unknown();
 }
 
 bool Again::is_due() {
-  if (!can_wait()) return false;
+  if (const CanWait can; !can) return false;
   alias_gate::wait_until_open();
   const std::uint64_t generation = alias_gate::generation();
   const bool due = !tried_ || generation != generation_;

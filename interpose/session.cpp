@@ -20,6 +20,7 @@
 #include "interpose/libc_signal.hpp"
 #include "interpose/node_calibration.hpp"
 #include "interpose/remaining_memory.hpp"
+#include "interpose/session_use.hpp"
 #include "interpose/summary.hpp"
 #include "interpose/trace_session.hpp"
 #include "runtime/alias_arena.hpp"
@@ -257,7 +258,7 @@ void Session::close() {
   if (session().config_.summary) print_summary();
   // Nobody leaves while a peer may still want to hear of it, or to reach into its memory.
   host().Barrier(session().world_comm_);
-  detail::engaged.store(false, std::memory_order_release);
+  const SessionEnd ending;
   forget_all_communicators();
   close_datatypes();
   detail::engine = nullptr;

@@ -7,11 +7,11 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "interpose/engaged.hpp"
 #include "interpose/transports.hpp"
 #include "runtime/config.hpp"
 #include "runtime/engine.hpp"
@@ -21,12 +21,8 @@ namespace sluice {
 class AliasArena;
 
 namespace detail {
-extern std::atomic<bool> engaged;
 extern Engine* engine;
 }  // namespace detail
-
-/// Sluice carries the calls of this process. Between MPI_Init and MPI_Finalize, unless disabled or impossible.
-inline bool engaged() { return detail::engaged.load(std::memory_order_relaxed); }
 
 /// Only while engaged.
 inline Engine& engine() { return *detail::engine; }

@@ -10,5 +10,7 @@ PROGRAMS = [
     Program("threads_over_sockets", "threads", env={"SLUICE_TRANSPORTS": "tcp"}, busy=True, attempts=12),
     Program("threads_openmp"),
     Program("threads_finalize"),
+    Program("threads_finalize_calls"),
+    Program("threads_finalize_forks", "threads_finalize_calls", arguments=("forks",)),
     Program("outstanding", busy=True),
 ]
