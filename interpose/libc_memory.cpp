@@ -22,6 +22,7 @@
 #include "runtime/kept_memory.hpp"
 #include "runtime/private_views.hpp"
 #include "runtime/process_maps.hpp"
+#include "runtime/window_span.hpp"
 
 namespace sluice {
 namespace {
@@ -84,10 +85,9 @@ void* move_by_copy(void* address, std::size_t old_bytes, std::size_t new_bytes, 
   return moved;
 }
 
-/// What mlockall(MCL_CURRENT) does to one mapping. The windows of the memory files are as large as the address space of a heap,
-/// and nearly empty.
+/// What mlockall(MCL_CURRENT) does to one mapping. The windows of the memory files have holes, which would become memory.
 void fill(const ProcessMapping& mapping) {
-  if (mapping.shared && mapping.bytes.size() >= AliasArena::window_bytes) return;
+  if (window_span::contains(mapping.bytes.begin)) return;
   const int advice = mapping.writable && !mapping.shared ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   NEXT(madvise)(reinterpret_cast<void*>(mapping.bytes.begin), mapping.bytes.size(), advice);
 }

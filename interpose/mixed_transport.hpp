@@ -79,6 +79,7 @@ class MixedTransport final : public Transport {
 
   void tell_of_waiting() override { near_.tell_of_waiting(); }
   void flush_alerts() override { near_.flush_alerts(); }
+  void leave_address_space() override { near_.leave_address_space(); }
   void leave_alerts() override { near_.leave_alerts(); }
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override { near_.sleep(limit); }

@@ -27,6 +27,7 @@
 #include "runtime/cancellation.hpp"
 #include "runtime/descriptor_room.hpp"
 #include "runtime/engine_lock.hpp"
+#include "runtime/mapping_budget.hpp"
 #include "runtime/shared_copy.hpp"
 #include "runtime/trace.hpp"
 #include "shmem/transport.hpp"
@@ -65,16 +66,7 @@ int tag_limit_of_host() {
 
 /// Blocks and protections may use a part of the mappings that the kernel grants a process; the rest is the application's (rule
 /// 13).
-std::size_t map_budget() {
-  constexpr std::size_t kernel_default = 65530;
-  constexpr std::size_t share = 4;
-  std::size_t limit = kernel_default;
-  if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "r")) {
-    if (std::fscanf(file, "%zu", &limit) != 1) limit = kernel_default;
-    std::fclose(file);
-  }
-  return limit / share;
-}
+std::size_t map_budget() { return MappingBudget::share_of(MappingBudget::granted_to_a_process(), 0); }
 
 /// What each process tells the others of its node.
 struct Neighbour {

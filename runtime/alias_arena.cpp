@@ -20,6 +20,7 @@
 #include "runtime/held_pages.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/kept_memory.hpp"
+#include "runtime/mapping_budget.hpp"
 #include "runtime/own_pins.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/thread_storage.hpp"
@@ -60,6 +61,8 @@ const char* describe(Ineligible reason) {
       return "shown by a child of fork";
     case Ineligible::untouched:
       return "sent, and mostly never written to";
+    case Ineligible::address_limit:
+      return "limited address space";
     case Ineligible::out_of_memory:
       return "out of memory";
     case Ineligible::failed:
@@ -73,7 +76,7 @@ const char* describe(Ineligible reason) {
 }
 
 struct AliasArena::State {
-  State(std::size_t budget, std::string refusal, bool keeps_huge_pages) : file(std::move(refusal)), map_budget(budget) {
+  State(std::size_t most, std::string refusal, bool keeps_huge_pages) : file(std::move(refusal)), budget(most) {
     if (keeps_huge_pages) huge.emplace(pages_held);
   }
 
@@ -84,7 +87,7 @@ struct AliasArena::State {
   MappingProbe probe;
   AliasFork fork;
   ChildrenViews children;
-  const std::size_t map_budget;
+  MappingBudget budget;
   own_pins::Others others{held_memory().pinned_kb};
   AliasBooks books{file, maps, children};
   AliasMigration migration{file, maps, pages_held};
@@ -145,7 +148,7 @@ void AliasArena::watch(BlockWatcher* watcher) { state_->file.watch(watcher); }
 void AliasArena::watch_registrations(RegistrationWatcher* watcher) { state_->file.watch_registrations(watcher); }
 
 bool AliasArena::has_budget(std::size_t more_mappings) const {
-  return state_->books.mappings_added() + more_mappings <= state_->map_budget;
+  return state_->budget.allows(state_->books.mappings_added() + more_mappings);
 }
 
 bool AliasArena::is_live(ByteRange bytes, OperationTime time) {
@@ -158,8 +161,10 @@ bool AliasArena::is_live(ByteRange bytes, OperationTime time) {
 }
 
 void AliasArena::note_release(ByteRange bytes) {
+  if (!usable()) return;
+  state_->budget.refresh_if_due(state_->maps, state_->books.mappings_added());
   // Large pages have no holes.
-  if (usable() && state_->has_no_holes(PageRange::covering(bytes))) state_->books.note_release(PageRange::covering(bytes));
+  if (state_->has_no_holes(PageRange::covering(bytes))) state_->books.note_release(PageRange::covering(bytes));
 }
 
 /// Nor has the extent that they begin or end in.
@@ -195,8 +200,10 @@ Ineligible AliasArena::migrate(ByteRange bytes, Purpose purpose) {
     if (!state.file.intact()) return Ineligible::no_memory_file;
     if (state.is_in_use_by_device(missing, held)) return Ineligible::registered;
     if (state.is_shown_by_child(missing)) return Ineligible::child;
+    state.budget.refresh_if_due(state.maps, state.books.mappings_added());
     if (!has_budget(4 * missing.size())) return Ineligible::map_budget;
-    if (!state.file.map_window(bytes.begin)) return Ineligible::out_of_memory;
+    if (window_span::address_space_is_limited()) return Ineligible::address_limit;
+    if (!state.file.map_window(pages.bytes())) return Ineligible::out_of_memory;
   }
   if (purpose == Purpose::sent && state.is_mostly_untouched(missing)) return Ineligible::untouched;
   for (const PageRange part : missing) {
@@ -311,6 +318,18 @@ bool AliasArena::privatize(ByteRange bytes) {
   return true;
 }
 
+bool AliasArena::leave_address_space() {
+  State& state = *state_;
+  if (!usable() || !state.file.has_windows()) return true;
+  PageSet all = state.books.blocks();
+  bool left = true;
+  all.for_each([&](PageRange run) { left = privatize(run.bytes()) && left; });
+  state.books.sweep();
+  left = left && state.books.blocks().empty();
+  if (left) state.file.unmap_windows();
+  return left;
+}
+
 void AliasArena::prepare_fork(bool hears_faults, const InUse& in_use) {
   if (usable() && !state_->books.occupied().empty()) state_->prepare_fork(hears_faults, in_use);
 }
@@ -367,7 +386,7 @@ ByteRange AliasArena::next_to_return(std::uintptr_t from) const {
   return {};
 }
 
-void AliasArena::retire() { state_->file.close_windows(); }
+void AliasArena::retire() { state_->file.unmap_windows(); }
 
 void AliasArena::make_views(ByteRange bytes) {
   State& state = *state_;

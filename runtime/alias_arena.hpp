@@ -4,7 +4,8 @@
 // The file is as large as the address space and an application address *is* its offset in the file. So nothing is
 // allocated, neighbouring blocks merge into one mapping, a buffer that spans several blocks has one contiguous alias, and
 // a peer that maps the file finds a buffer by its address. Only pages that were migrated occupy memory. The file is mapped, here
-// and by peers, in windows of `window_bytes`, each on first use; a range that crosses a window border is not eligible.
+// and by peers, where it is used (window_span.hpp). Here the place of an address is chosen for `window_bytes` at a time; a range
+// that crosses a border between them is not eligible.
 //
 // A block is valid only while the application's address still maps its file page. Nothing tells the library when that
 // ends (glibc unmaps internally), so `is_live` asks the kernel, for every operation, before anything is written through the
@@ -34,9 +35,10 @@ enum class Ineligible : std::uint8_t {
   moved,           // the file pages of this range are mapped elsewhere (mremap)
   registered,      // a device uses it at the application's address, or may
   window_border,
-  child,       // a child of fork may show its file pages
-  untouched,   // to be sent, and most of its pages do not exist
-  map_budget,  // more mappings than the budget below vm.max_map_count allows (rule 13)
+  child,          // a child of fork may show its file pages
+  untouched,      // to be sent, and most of its pages do not exist
+  map_budget,     // more mappings than the budget below vm.max_map_count allows (rule 13)
+  address_limit,  // RLIMIT_AS is set
   out_of_memory,
   failed,  // a system call failed in the middle; the old contents are in place
   kept,    // the kernel, a driver or the program needs the pages or the mapping that are there (kept_memory, mapping_probe)
@@ -73,7 +75,8 @@ class AliasArena {
  public:
   static constexpr std::size_t window_bytes = std::size_t{1} << 36;
 
-  /// `map_budget`: how many mappings blocks and protections may add to the process together.
+  /// `map_budget`: how many mappings blocks and protections may add to the process together, where the program leaves them
+  /// (mapping_budget.hpp).
   /// `refusal`: why there are to be no blocks; empty when there are.
   /// `keeps_huge_pages`: memory in huge pages does not become a block.
   explicit AliasArena(std::size_t map_budget, std::string refusal = {}, bool keeps_huge_pages = false);
@@ -151,6 +154,10 @@ class AliasArena {
 
   /// Copies every block back to private memory. No message is on its way any more; threads that write meanwhile need a guard.
   void give_back();
+
+  /// Makes all blocks private and unmaps all aliases, as address space has become scarce. Nothing may be under guard and no
+  /// message on its way. False when a block had to stay.
+  bool leave_address_space();
 
   /// Around fork, from pthread_atfork handlers (alias_fork.hpp). The child's memory is its own, and its arena is not usable any
   /// more. Blocks in use by operations stay blocks of the parent's: `in_use`, or all.

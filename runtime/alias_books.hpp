@@ -44,6 +44,8 @@ class AliasBooks {
   std::size_t look();
   /// Sweeps when enough was migrated or died since the last sweep.
   void sweep_if_due();
+  /// Frees file pages that nobody sees any more.
+  void sweep();
 
   void note_release(PageRange pages);
 
@@ -60,7 +62,6 @@ class AliasBooks {
   [[nodiscard]] std::size_t moved_blocks() const { return moved_blocks_; }
 
  private:
-  void sweep();
   void free_unseen(const PageSet& shown);
   void count_mappings();
 

@@ -25,43 +25,19 @@ bool file_size_is_limited() {
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t{1} << AliasFile::address_bits);
 }
 
-/// A shared mapping of the file at an address that is a multiple of extent_bytes. After mlockall(MCL_FUTURE) the kernel would
-/// fill it with memory at once, all 64 GiB, so it is unlocked while it is inaccessible.
-void* map_aligned(int file, off_t offset, std::size_t bytes) {
-  constexpr std::size_t alignment = AliasFile::extent_bytes;
-  void* reserved = mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) return MAP_FAILED;
-  const auto start = reinterpret_cast<std::uintptr_t>(reserved);
-  const std::uintptr_t aligned = (start + alignment - 1) / alignment * alignment;
-  void* base = mmap(as_pointer(aligned), bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, offset);
-  if (base == MAP_FAILED || munlock(base, bytes) != 0 || mprotect(base, bytes, PROT_READ | PROT_WRITE) != 0) {
-    munmap(reserved, bytes + alignment);
-    return MAP_FAILED;
-  }
-  if (aligned != start) munmap(reserved, aligned - start);
-  munmap(as_pointer(aligned + bytes), start + alignment - aligned);
-  return base;
-}
-
 }  // namespace
 
 AliasFile::AliasFile(std::string refusal) : refusal_(std::move(refusal)) {
   if (!refusal_.empty()) return;
   create();
   // Tells now, not at the first message, whether address space for windows is to be had.
-  if (usable() && !map(0)) {
+  if (usable() && !map_window({0, extent_bytes})) {
     refusal_ = std::string("mmap of an alias window: ") + std::strerror(errno);
     memory_.reset();
   }
 }
 
-AliasFile::~AliasFile() { close_windows(); }
-
-void AliasFile::close_windows() {
-  for (auto& base : bases_) {
-    if (std::byte* window = base.exchange(nullptr, std::memory_order_relaxed)) munmap(window, window_bytes);
-  }
-}
+AliasFile::~AliasFile() { unmap_windows(); }
 
 void AliasFile::create() {
   const auto refuse = [&](const char* call) {
@@ -74,6 +50,10 @@ void AliasFile::create() {
   }
   if (file_size_is_limited()) {
     refusal_ = "the file size limit (ulimit -f) is below 128 TB";  // beyond it, writing raises SIGXFSZ
+    return;
+  }
+  if (window_span::address_space_is_limited()) {
+    refusal_ = "the address space is limited (ulimit -v)";
     return;
   }
   memory_ = DescriptorRoom::moved_up(Descriptor(memfd_create("sluice-alias", MFD_CLOEXEC)));
@@ -92,16 +72,43 @@ bool AliasFile::fits_window(ByteRange bytes) {
          bytes.begin >> window_bits == (bytes.end - 1) >> window_bits;
 }
 
-bool AliasFile::map_window(std::uintptr_t address) { return map(address >> window_bits) != nullptr; }
+bool AliasFile::map_window(ByteRange bytes) {
+  constexpr std::uintptr_t step = extent_bytes / page_bytes;
+  const PageRange extents{bytes.begin / extent_bytes * step, ((bytes.end - 1) / extent_bytes + 1) * step};
+  if (mapped_.contains(extents)) return true;
+  std::atomic<std::byte*>& base = bases_[bytes.begin >> window_bits];
+  if (!base.load(std::memory_order_relaxed)) {
+    const std::uintptr_t place = window_span::take(window_bytes);
+    if (place == 0) return errno = ENOMEM, false;
+    base.store(reinterpret_cast<std::byte*>(place), std::memory_order_release);
+  }
+  PageSet missing;
+  missing.add(extents);
+  mapped_.for_each_inside(extents, [&](PageRange run) { missing.remove(run); });
+  bool all = true;
+  missing.for_each([&](PageRange run) {
+    const ByteRange part = run.bytes();
+    all = all && window_span::map(ByteRange::of(alias(part.begin), part.size()), memory_.get(), part.begin);
+    if (all) mapped_.add(run);
+  });
+  return all;
+}
 
-std::byte* AliasFile::map(std::size_t window) {
-  if (std::byte* known = bases_[window].load(std::memory_order_relaxed)) return known;
-  void* base = map_aligned(memory_.get(), static_cast<off_t>(window * window_bytes), window_bytes);
-  if (base == MAP_FAILED) return nullptr;
-  madvise(base, window_bytes, MADV_DONTFORK);  // a child has no use for it
-  madvise(base, window_bytes, MADV_DONTDUMP);  // the same pages are in a core dump already, at the application's address
-  bases_[window].store(static_cast<std::byte*>(base), std::memory_order_release);
-  return static_cast<std::byte*>(base);
+void AliasFile::unmap_windows() {
+  mapped_.for_each([&](PageRange run) {
+    for (ByteRange rest = run.bytes(); !rest.empty();) {
+      const ByteRange part = within_window(rest);
+      if (registrations_) registrations_->note_freed(ByteRange::of(alias(part.begin), part.size()));
+      munmap(alias(part.begin), part.size());
+      rest.begin = part.end;
+    }
+  });
+  mapped_ = {};
+}
+
+/// The part of `bytes` that lies in the window of its first byte.
+ByteRange AliasFile::within_window(ByteRange bytes) {
+  return {bytes.begin, std::min(bytes.end, (bytes.begin / window_bytes + 1) * window_bytes)};
 }
 
 std::byte* AliasFile::alias(std::uintptr_t address) const {
@@ -186,7 +193,7 @@ void AliasFile::punch(ByteRange bytes) const {
 
 void AliasFile::tell_freed(ByteRange bytes) const {
   while (!bytes.empty()) {
-    const ByteRange part{bytes.begin, std::min(bytes.end, (bytes.begin / window_bytes + 1) * window_bytes)};
+    const ByteRange part = within_window(bytes);
     const bool mapped = bases_[part.begin >> window_bits].load(std::memory_order_relaxed) != nullptr;
     if (mapped) registrations_->note_freed(ByteRange::of(alias(part.begin), part.size()));
     bytes.begin = part.end;
@@ -195,6 +202,7 @@ void AliasFile::tell_freed(ByteRange bytes) const {
 
 void AliasFile::abandon() {
   for (auto& base : bases_) base.store(nullptr, std::memory_order_relaxed);
+  mapped_ = {};
   memory_.reset();
   refusal_ = "forked child";  // short enough to be stored without allocating
 }

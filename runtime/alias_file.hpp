@@ -1,5 +1,6 @@
-// The memory file behind the alias blocks: as large as the address space, sparse, offset == application address, mapped in
-// windows that are made on first use and stay.
+// The memory file behind the alias blocks: as large as the address space, sparse, offset == application address. Each 64 GB of it
+// have a window, a place where they are mapped, and of a window those extents are mapped that hold blocks, or did
+// (window_span.hpp). So an alias is a sum, and address space is used like memory.
 //
 // Threading: as AliasArena; `alias` and `backs_in_place` from any thread.
 #pragma once
@@ -12,11 +13,13 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/alias_page_set.hpp"
 #include "runtime/held_pages.hpp"
 #include "runtime/numa_placement.hpp"
 #include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 #include "runtime/types.hpp"
+#include "runtime/window_span.hpp"
 
 namespace sluice {
 
@@ -28,8 +31,8 @@ class AliasFile {
   /// User addresses of x86-64 with four page-table levels.
   static constexpr unsigned address_bits = 47;
   static constexpr unsigned window_bits = 36;
-  /// What a large page holds. Windows are aligned to it, so that file and address agree about where one begins.
-  static constexpr std::size_t extent_bytes = std::size_t{2} << 20;
+  /// What a large page holds.
+  static constexpr std::size_t extent_bytes = window_span::extent_bytes;
 
   /// `refusal`: why there is to be none; empty when there is.
   explicit AliasFile(std::string refusal = {});
@@ -45,8 +48,11 @@ class AliasFile {
 
   /// `bytes` can have an alias: one window holds all of it.
   [[nodiscard]] static bool fits_window(ByteRange bytes);
-  /// Maps the window of `address` if it is not yet.
-  bool map_window(std::uintptr_t address);
+  /// Maps what is not mapped yet of the window of `bytes`.
+  bool map_window(ByteRange bytes);
+  [[nodiscard]] bool has_windows() const { return !mapped_.empty(); }
+  /// Unmaps all windows. Nobody uses an alias.
+  void unmap_windows();
   [[nodiscard]] std::byte* alias(std::uintptr_t address) const;
 
   /// The mapping shows this file, at whatever offset.
@@ -86,8 +92,6 @@ class AliasFile {
   [[nodiscard]] bool is_without_holes(ByteRange bytes) const;
   /// Frees the file's pages; they read as zeros afterwards.
   void punch(ByteRange bytes) const;
-  /// Nobody uses an alias any more.
-  void close_windows();
   /// In a child: it has no window, and is not to write to its parent's memory.
   void abandon();
 
@@ -96,9 +100,9 @@ class AliasFile {
   static constexpr std::size_t windows = std::size_t{1} << (address_bits - window_bits);
 
   void create();
-  std::byte* map(std::size_t window);
   void tell_freed(ByteRange bytes) const;
   [[nodiscard]] int store_run(ByteRange bytes) const;
+  static ByteRange within_window(ByteRange bytes);
 
   Descriptor memory_;
   std::size_t numa_nodes_ = count_numa_nodes();  // asked here: while pages move, nothing may allocate
@@ -106,6 +110,7 @@ class AliasFile {
   RegistrationWatcher* registrations_ = nullptr;
   struct stat identity_ {};
   std::string refusal_;
+  PageSet mapped_;                                        // of the file, in whole extents; under the engine lock
   std::array<std::atomic<std::byte*>, windows> bases_{};  // written once each, release; read by alias, acquire
 };
 

@@ -187,6 +187,9 @@ class Engine {
   void settle_unknown();
   /// Blocks in these bytes become private memory again, contents kept; before the application moves or resizes them.
   void make_private(ByteRange bytes);
+  /// The program's address space is about to be limited: what aliases take of it is given back, now or when nothing is on its
+  /// way.
+  void leave_address_space();
   /// Blocks in these bytes read as zeros from now on (MADV_DONTNEED).
   void discard(ByteRange bytes);
   /// Byte count of a receive that was released before it was known; waits for it (rule 3).

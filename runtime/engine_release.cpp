@@ -172,6 +172,7 @@ bool Engine::State::migrate(ByteRange range, AliasArena::Purpose purpose) {
     tell_match();
   const std::uint64_t started = trace::on() ? now_ns() : 0;
   const Ineligible result = arena->migrate(range, purpose);
+  if (result == Ineligible::address_limit) address_space_is_due = true;
   if (started != 0) [[unlikely]]
     trace::migrated(range, static_cast<std::uint16_t>(result), now_ns() - started);
   if (sweeper) sweeper->rouse();

@@ -48,6 +48,16 @@ bool Engine::State::data_is_moving() const {
   return false;
 }
 
+/// As soon as no message is in or out of a block: what cannot be now, `leave` tries again.
+void Engine::State::leave_address_space() {
+  const bool is_moving = busy_copies != 0 || !released.empty() || large_receives != 0;
+  if (is_moving || pending_sends != 0 || queued != 0 || !lingering.empty()) return;
+  if (guard && !PageGuard::holds_writers_up()) return;
+  address_space_is_due = false;
+  if (transport) transport->leave_address_space();
+  if (arena) arena->leave_address_space();
+}
+
 // --- the engine's calls ------------------------------------------------------------------------------------------------
 
 bool Engine::anything_released() { return PageGuard::active() != 0; }
@@ -98,6 +108,19 @@ void Engine::make_private(ByteRange bytes) {
   settle_without_host(bytes);
   const Lock lock(state_->mutex);
   if (state_->arena) state_->arena->privatize(bytes);
+}
+
+void Engine::leave_address_space() {
+  settle_all();
+  Lock lock(state_->mutex);
+  while (state_->busy_copies != 0) {
+    lock.unlock();
+    __builtin_ia32_pause();
+    lock.lock();
+  }
+  if (state_->transport) state_->transport->leave_address_space();  // what is mapped of peers' memory is never needed
+  state_->address_space_is_due = true;
+  state_->leave_address_space();
 }
 
 void Engine::discard(ByteRange bytes) {

@@ -343,6 +343,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Tells the trace which releases are waited for.
   template <class Concerned>
   void note_settling(trace::Settling& traced, Concerned concerned) const;
+  void leave_address_space();
   /// Data of a released receive may come at any moment, without a message that tells it.
   [[nodiscard]] bool data_is_moving() const;
 
@@ -442,6 +443,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool awaits_many = false;  // receives, the last call that waited for some
   Attention attention = Attention::none;
   bool host_call = false;               // the application may be blocked in a call of the host's
+  bool address_space_is_due = false;    // it is limited, and blocks are left
   std::atomic<std::uint64_t> epoch{0};  // completions so far; written under the lock, after Request::complete
   IdleCalls idle_calls;
 

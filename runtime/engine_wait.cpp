@@ -143,6 +143,8 @@ void Engine::State::leave(Lock& lock) {
   --inside;
   if (inside == 0) {
     if (is_callback()) set_host_call(true);
+    if (address_space_is_due) [[unlikely]]
+      leave_address_space();
     arm(lock);
     if (transport) transport->leave_alerts();
   } else if (inside == sleepers) {

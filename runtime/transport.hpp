@@ -236,6 +236,9 @@ class Transport {
   /// This process ends the job. Peers are told, where that takes no waiting, so that they do not take it for vanished.
   virtual void say_goodbye() {}
 
+  /// Unmaps what is mapped of peers' memory, as address space has become scarce here. No copy is being made.
+  virtual void leave_address_space() {}
+
   /// First peer found to have gone without leaving the job properly; -1 when there is none. [any thread]
   [[nodiscard]] virtual Peer vanished() const = 0;
   /// Why that peer counts as gone. [any thread, once `vanished` has named one]

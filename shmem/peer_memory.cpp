@@ -1,12 +1,16 @@
 #include "shmem/peer_memory.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 
 #include "runtime/shared_copy.hpp"
+#include "runtime/window_span.hpp"
 
 namespace sluice {
 
@@ -17,48 +21,128 @@ enum class Way : std::uint8_t { call, populate, store };
 
 constexpr std::size_t most_per_call = std::size_t{1} << 30;  // the kernel moves at most 2 GiB in one call
 
+/// Beyond RLIMIT_FSIZE a write ends the program.
+bool may_write_up_to(std::uint64_t end) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || end <= limit.rlim_cur;
+}
+
 }  // namespace
 
-/// One window of the file, and for each granule how often it was moved.
-class PeerMemory::Window {
+/// 64 GB of the file: for each granule how often it was moved, for each extent whether it is mapped, and the place of each GB
+/// once some of it is. All zeros at first, of which only what is used occupies memory.
+class PeerMemory::Region {
  public:
-  Window(Mapping memory, Mapping uses) : memory_(std::move(memory)), uses_(std::move(uses)) {}
+  static constexpr std::uint64_t span = std::uint64_t{1} << 36;
+  static constexpr std::size_t window_bytes = std::size_t{1} << 30;  // what one run is in at most
 
-  [[nodiscard]] std::byte* at(std::size_t offset) const { return memory_.start() + offset; }
+  /// nullptr when there is no memory.
+  static Region* make(std::uint64_t begin, Region* next);
+  static void destroy(Region* region) { ::munmap(region, sizeof(Region)); }
 
-  [[nodiscard]] Way way(std::size_t granule) const {
-    const unsigned count = uses(granule).load(std::memory_order_relaxed);
+  [[nodiscard]] bool holds(std::uint64_t offset) const { return offset / span == begin_ / span; }
+  [[nodiscard]] Region* next() const { return next_; }
+
+  [[nodiscard]] Way way(std::uint64_t offset) {
+    const unsigned count = uses(offset).load(std::memory_order_relaxed);
     if (count == uses_before_mapping) return Way::populate;
     return count < uses_before_mapping ? Way::call : Way::store;
   }
 
   /// A use that is lost because another thread counts at the same time does no harm.
-  void count_use(std::size_t granule) const {
-    const std::uint8_t count = uses(granule).load(std::memory_order_relaxed);
-    if (count <= uses_before_mapping) uses(granule).store(static_cast<std::uint8_t>(count + 1), std::memory_order_relaxed);
+  void count_use(std::uint64_t offset) {
+    const std::uint8_t count = uses(offset).load(std::memory_order_relaxed);
+    if (count <= uses_before_mapping) uses(offset).store(static_cast<std::uint8_t>(count + 1), std::memory_order_relaxed);
   }
+
+  /// Where the bytes are mapped, all in one window; nullptr while some of them are not.
+  [[nodiscard]] std::byte* find(std::uint64_t offset, std::size_t bytes);
+  /// Maps what is missing, with the lock held.
+  [[nodiscard]] bool map(int file, std::uint64_t offset, std::size_t bytes);
+  void unmap();
 
  private:
-  [[nodiscard]] std::atomic_ref<std::uint8_t> uses(std::size_t granule) const {
-    return std::atomic_ref<std::uint8_t>(reinterpret_cast<std::uint8_t*>(uses_.start())[granule]);
-  }
+  static constexpr std::size_t extent_bytes = window_span::extent_bytes;
+  static constexpr std::size_t extents = span / extent_bytes;
 
-  Mapping memory_;
-  Mapping uses_;
+  std::atomic_ref<std::uint8_t> uses(std::uint64_t offset) { return std::atomic_ref(uses_[offset % span / granule_bytes]); }
+  std::atomic_ref<bool> mapped(std::size_t extent) { return std::atomic_ref(mapped_[extent]); }
+  std::atomic_ref<std::uintptr_t> place(std::uint64_t at) { return std::atomic_ref(places_[at / window_bytes]); }
+
+  std::uint64_t begin_;
+  Region* next_;
+  bool any_mapped_;                                         // with the lock held
+  std::array<std::uintptr_t, span / window_bytes> places_;  // written with the lock held, before `mapped_`
+  std::array<bool, extents> mapped_;                        // release, acquire
+  std::array<std::uint8_t, span / granule_bytes> uses_;     // relaxed
 };
+
+/// No constructor runs: that would touch all of it.
+PeerMemory::Region* PeerMemory::Region::make(std::uint64_t begin, Region* next) {
+  static_assert(std::is_trivially_default_constructible_v<Region>);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const memory = ::mmap(nullptr, sizeof(Region), PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const made = static_cast<Region*>(memory);
+  made->begin_ = begin;
+  made->next_ = next;
+  return made;
+}
+
+std::byte* PeerMemory::Region::find(std::uint64_t offset, std::size_t bytes) {
+  const std::uint64_t at = offset % span;
+  for (std::uint64_t extent = at / extent_bytes; extent * extent_bytes < at + bytes; ++extent) {
+    if (!mapped(extent).load(std::memory_order_acquire)) return nullptr;
+  }
+  return reinterpret_cast<std::byte*>(place(at).load(std::memory_order_relaxed) + at % window_bytes);
+}
+
+bool PeerMemory::Region::map(int file, std::uint64_t offset, std::size_t bytes) {
+  const std::uint64_t at = offset % span;
+  if (place(at).load(std::memory_order_relaxed) == 0) place(at).store(window_span::take(window_bytes), std::memory_order_relaxed);
+  const std::uintptr_t window = place(at).load(std::memory_order_relaxed);
+  if (window == 0) return false;
+  const std::uint64_t last = (at + bytes - 1) / extent_bytes;
+  for (std::uint64_t extent = at / extent_bytes; extent <= last; ++extent) {
+    std::uint64_t end = extent;
+    while (end <= last && !mapped(end).load(std::memory_order_relaxed)) ++end;
+    if (end == extent) continue;
+    const std::uintptr_t there = window + extent * extent_bytes % window_bytes;
+    const ByteRange missing{there, there + (end - extent) * extent_bytes};
+    if (!window_span::map(missing, file, begin_ + extent * extent_bytes)) return false;
+    any_mapped_ = true;
+    for (; extent < end; ++extent) mapped(extent).store(true, std::memory_order_release);
+  }
+  return true;
+}
+
+void PeerMemory::Region::unmap() {
+  if (!any_mapped_) return;
+  for (std::size_t extent = 0; extent < extents; ++extent) {
+    if (!mapped(extent).load(std::memory_order_relaxed)) continue;
+    mapped(extent).store(false, std::memory_order_relaxed);
+    const std::uint64_t at = extent * extent_bytes;
+    ::munmap(reinterpret_cast<void*>(place(at).load(std::memory_order_relaxed) + at % window_bytes), extent_bytes);
+  }
+  any_mapped_ = false;
+}
 
 PeerMemory::PeerMemory(Descriptor file) : file_(std::move(file)) {
   struct stat status {};
   if (!file_ || ::fstat(file_.get(), &status) != 0) return;
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
-  table_ = std::make_unique<Table>();
   refusal_.clear();
   usable_ = true;
 }
 
 PeerMemory::~PeerMemory() {
-  if (!table_) return;
-  for (auto& entry : *table_) delete entry.load(std::memory_order_relaxed);
+  leave_address_space();
+  for (Region* region = regions_.load(std::memory_order_relaxed); region;) Region::destroy(std::exchange(region, region->next()));
+}
+
+void PeerMemory::leave_address_space() {
+  const std::lock_guard lock(mapping_);
+  for (Region* region = regions_.load(std::memory_order_relaxed); region; region = region->next()) region->unmap();
 }
 
 std::string PeerMemory::refusal() const {
@@ -74,27 +158,19 @@ bool PeerMemory::refuse(const char* call) {
   return false;
 }
 
-PeerMemory::Window* PeerMemory::window(std::size_t index) {
-  std::atomic<Window*>& entry = (*table_)[index];
-  if (Window* known = entry.load(std::memory_order_acquire)) return known;
+/// nullptr when there is no memory for one, or no address space.
+PeerMemory::Region* PeerMemory::region_of(std::uint64_t offset) {
+  const auto find = [&]() -> Region* {
+    Region* region = regions_.load(std::memory_order_acquire);
+    while (region && !region->holds(offset)) region = region->next();
+    return region;
+  };
+  if (Region* known = find()) return known;
   const std::lock_guard lock(mapping_);
-  if (Window* known = entry.load(std::memory_order_acquire)) return known;
-
-  const std::uint64_t begin = index * AliasArena::window_bytes;
-  const std::size_t bytes = std::min<std::uint64_t>(AliasArena::window_bytes, file_bytes_ - begin);
-  void* memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_.get(), static_cast<off_t>(begin));
-  if (memory == MAP_FAILED) return nullptr;
-  Mapping window(memory, bytes);
-  // After mlockall(MCL_FUTURE) the kernel would fill an accessible mapping with memory at once.
-  if (::munlock(memory, bytes) != 0 || ::mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  // A forked child has no business in the peer's memory, and a core file of 64 GiB helps nobody.
-  ::madvise(memory, bytes, MADV_DONTFORK);
-  ::madvise(memory, bytes, MADV_DONTDUMP);
-  const std::size_t granules = (bytes + granule_bytes - 1) / granule_bytes;
-  void* uses = ::mmap(nullptr, granules, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (uses == MAP_FAILED) return nullptr;
-  auto* made = new Window(std::move(window), Mapping(uses, granules));
-  entry.store(made, std::memory_order_release);
+  if (Region* known = find()) return known;
+  if (window_span::address_space_is_limited()) return nullptr;
+  Region* const made = Region::make(offset / Region::span * Region::span, regions_.load(std::memory_order_relaxed));
+  if (made) regions_.store(made, std::memory_order_release);
   return made;
 }
 
@@ -119,11 +195,9 @@ bool PeerMemory::move(Piece piece) {
     return refuse("use of the peer's memory file beyond its end");
   }
   while (piece.bytes != 0) {
-    Window* there = window(piece.offset / AliasArena::window_bytes);
-    if (!there) return refuse("mmap of the peer's memory file");
     Piece within = piece;
-    within.bytes = std::min(piece.bytes, AliasArena::window_bytes - piece.offset % AliasArena::window_bytes);
-    const std::size_t bytes = move_run(*there, within);
+    within.bytes = std::min(piece.bytes, Region::window_bytes - piece.offset % Region::window_bytes);
+    const std::size_t bytes = move_run(region_of(piece.offset), within);
     if (bytes == 0) return false;
     piece.offset += bytes;
     piece.own += bytes;
@@ -133,27 +207,44 @@ bool PeerMemory::move(Piece piece) {
 }
 
 /// Moves the longest run of granules that are to be moved the same way; returns its length, 0 when that failed.
-std::size_t PeerMemory::move_run(Window& there, const Piece& piece) {
-  const std::size_t start = piece.offset % AliasArena::window_bytes;
-  const Way way = there.way(start / granule_bytes);
-  std::size_t bytes = 0;
-  while (bytes < piece.bytes && there.way((start + bytes) / granule_bytes) == way) {
-    there.count_use((start + bytes) / granule_bytes);
-    bytes += std::min(granule_bytes - (start + bytes) % granule_bytes, piece.bytes - bytes);
+std::size_t PeerMemory::move_run(Region* region, const Piece& piece) {
+  Piece run = piece;
+  const bool call_is_refused = piece.call == SYS_pwrite64 && !may_write_up_to(piece.offset + piece.bytes);
+  Way way = Way::call;
+  if (region) {
+    way = region->way(piece.offset);
+    run.bytes = 0;
+    while (run.bytes < piece.bytes && region->way(piece.offset + run.bytes) == way) {
+      region->count_use(piece.offset + run.bytes);
+      run.bytes += std::min(granule_bytes - (piece.offset + run.bytes) % granule_bytes, piece.bytes - run.bytes);
+    }
+    if (way == Way::call && call_is_refused) way = Way::populate;
   }
-  if (way == Way::call) return move_by_call({piece.call, piece.offset, piece.own, bytes, piece.lines}) ? bytes : 0;
-  std::byte* const shared = there.at(start);
+  std::byte* shared = way == Way::call ? nullptr : region->find(run.offset, run.bytes);
+  if (way != Way::call && !shared) {
+    way = Way::populate;
+    const std::lock_guard lock(mapping_);
+    if (region->map(file_.get(), run.offset, run.bytes)) shared = region->find(run.offset, run.bytes);
+  }
+  if (!shared) {
+    if (call_is_refused) return errno = EFBIG, refuse("pwrite into the peer's memory file"), 0;
+    return move_by_call(run) ? run.bytes : 0;
+  }
   if (way == Way::populate) {
-    const ByteRange pages = PageRange::covering(ByteRange::of(shared, bytes)).bytes();
+    const ByteRange pages = PageRange::covering(ByteRange::of(shared, run.bytes)).bytes();
     // Its failure means a kernel before 5.14, or no memory; in both cases the copy finds out for itself.
     ::madvise(reinterpret_cast<void*>(pages.begin), pages.size(), MADV_POPULATE_WRITE);
   }
+  move_mapped(shared, run);
+  return run.bytes;
+}
+
+void PeerMemory::move_mapped(std::byte* shared, const Piece& piece) {
   if (piece.call == SYS_pwrite64) {
-    copy_to_peer(shared, piece.own, bytes, piece.lines);
+    copy_to_peer(shared, piece.own, piece.bytes, piece.lines);
   } else {
-    copy_from_peer(piece.own, shared, bytes, piece.lines, piece.source);
+    copy_from_peer(piece.own, shared, piece.bytes, piece.lines, piece.source);
   }
-  return bytes;
 }
 
 bool PeerMemory::write(std::uint64_t offset, std::span<const std::byte> source, TargetLines lines) {

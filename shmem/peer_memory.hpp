@@ -1,19 +1,21 @@
 // The memory file of a peer's alias blocks, so that a sender stores straight into the receiver's buffer, and a receiver reads
 // straight out of the sender's.
 //
-// An application address of the peer is its offset in the file. The file is as large as the address space and is mapped in
-// windows of AliasArena::window_bytes, each when first needed. A window stays mapped; it costs address space only.
+// An application address of the peer is its offset in the file. The file is as large as the address space, and is mapped in
+// extents of 2 MB where it is used often (runtime/window_span.hpp). What is mapped stays, until address space becomes scarce
+// here.
 //
 // Two ways to get at a page. A load or store through the window is the fastest (20 to 50 GB/s) once the page is mapped here, but
 // mapping it is a fault of about 1 µs, or 0.8 µs where many are populated by one call. pread and pwrite need no mapping and move
 // 8 to 16 GB/s from 16 KB on (all measured on a Zen 5 guest). So a granule of 64 KB is moved by them `uses_before_mapping` times,
 // then populated, then used directly. That it is populated is only a hint: the peer may drop pages later, and a store faults as
-// usual.
+// usual. Where mapping is refused, all granules are moved by calls, but for writes of a process that may not write so far into a
+// file (RLIMIT_FSIZE: the kernel would send SIGXFSZ), which are by stores from the beginning.
 //
-// Threading: any thread. Windows are found without a lock; a lock is taken to map one.
+// Threading: any thread. What is mapped is found without a lock; a lock is taken to map more. `leave_address_space` while nobody
+// else is in here.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +24,6 @@
 #include <span>
 #include <string>
 
-#include "runtime/alias_arena.hpp"
 #include "runtime/posix.hpp"
 #include "runtime/shared_copy.hpp"
 
@@ -48,13 +49,13 @@ class PeerMemory {
   bool read(std::uint64_t offset, std::span<std::byte> target, TargetLines lines = TargetLines::unknown,
             SourceLines source = SourceLines::kept);
 
- private:
-  static constexpr std::size_t address_bits = 48;
-  static constexpr std::size_t windows = (std::size_t{1} << address_bits) / AliasArena::window_bytes;
-  class Window;
-  using Table = std::array<std::atomic<Window*>, windows>;
+  /// Unmaps everything. What is moved from now on is moved by calls, while the address space is limited.
+  void leave_address_space();
 
-  Window* window(std::size_t index);
+ private:
+  class Region;
+
+  Region* region_of(std::uint64_t offset);
   /// A copy between the peer's file and memory of this process.
   struct Piece {
     long call;             // SYS_pread64 or SYS_pwrite64
@@ -65,15 +66,16 @@ class PeerMemory {
     SourceLines source = SourceLines::kept;
   };
   bool move(Piece piece);
-  std::size_t move_run(Window& window, const Piece& piece);
+  std::size_t move_run(Region* region, const Piece& piece);
+  void move_mapped(std::byte* shared, const Piece& piece);
   bool move_by_call(Piece piece);
   bool refuse(const char* call);
 
   Descriptor file_;
   std::uint64_t file_bytes_ = 0;
-  std::unique_ptr<Table> table_;
+  std::atomic<Region*> regions_{nullptr};  // a list; entries are added at its head, release, and stay; read with acquire
   std::atomic<bool> usable_{false};
-  mutable std::mutex mapping_;  // protects the making of windows, and refusal_
+  mutable std::mutex mapping_;  // protects the making of regions, their mappings, and refusal_
   std::string refusal_ = "it has no memory file";
 };
 

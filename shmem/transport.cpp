@@ -285,6 +285,12 @@ bool ShmemTransport::read_block(Peer peer, std::uint64_t file_offset, std::span<
   return link(peer).memory.read(file_offset, target, lines, source);
 }
 
+void ShmemTransport::leave_address_space() {
+  for (const auto& to : links_) {
+    if (to) to->memory.leave_address_space();
+  }
+}
+
 std::uint32_t ShmemTransport::ns_of_a_line(Peer peer) {
   constexpr std::array<std::size_t, InboxLayout::marks> order{1, 2, 0};
   Link& from = link(peer);

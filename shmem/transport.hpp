@@ -79,6 +79,7 @@ class ShmemTransport final : public Transport {
 
   void tell_of_waiting() override;
   void flush_alerts() override;
+  void leave_address_space() override;
   void leave_alerts() override;
   void set_attention(Attention level) override;
   void sleep(std::chrono::microseconds limit) override;

@@ -357,6 +357,32 @@ TEST(AliasArenaRefusalTest, a_file_size_limit_is_respected_without_a_signal) {
   memory.start()[0] = std::byte{1};  // writable again
 }
 
+TEST_F(AliasArenaTest, with_limited_address_space_blocks_become_private_and_no_new_ones_are_made) {
+  const Memory memory(600);
+  const Memory other(600);
+  ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  EXPECT_TRUE(arena_.leave_address_space());
+  EXPECT_FALSE(arena_.is_live(memory.range()));
+  EXPECT_TRUE(memory.intact());
+  EXPECT_EQ(occupied(arena_), 0u);
+
+  rlimit old{};
+  getrlimit(RLIMIT_AS, &old);
+  const rlimit limited{rlim_t{1} << 46, old.rlim_max};
+  setrlimit(RLIMIT_AS, &limited);
+  const Ineligible outcome = arena_.migrate(other.range());
+  const AliasArena late(plenty_of_mappings);
+  setrlimit(RLIMIT_AS, &old);
+  EXPECT_EQ(outcome, Ineligible::address_limit);
+  EXPECT_FALSE(late.usable());
+  EXPECT_NE(late.refusal().find("ulimit -v"), std::string::npos) << late.refusal();
+  EXPECT_TRUE(other.intact());
+
+  EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::none);
+  *arena_.alias(memory.range().begin) = std::byte{99};
+  EXPECT_EQ(memory.start()[0], std::byte{99});
+}
+
 TEST_F(AliasArenaTest, blocks_released_often_get_large_pages_and_keep_their_contents) {
   const Memory memory(600);
   ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);

@@ -2,19 +2,23 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "runtime/process_maps.hpp"
+#include "runtime/window_span.hpp"
+
 namespace sluice {
 namespace {
 
 /// A sparse memory file as large as the address space, as AliasArena makes it, and a view of a part of it.
 struct PeerMemoryTest : testing::Test {
-  static constexpr std::uint64_t border = 3 * AliasArena::window_bytes;
-  static constexpr std::size_t viewed = std::size_t{8} << 20;  // 4 MB on each side of the border
+  static constexpr std::uint64_t border = std::uint64_t{192} << 30;  // between two regions
+  static constexpr std::size_t viewed = std::size_t{8} << 20;        // 4 MB on each side of the border
   static constexpr std::uint64_t file_bytes = std::uint64_t{1} << 47;
 
   static Descriptor sparse_file() {
@@ -91,6 +95,73 @@ TEST_F(PeerMemoryTest, PagesThatThePeerDroppedAreWrittenAnew) {
   ASSERT_EQ(*seen_at(border), std::byte{0});
   ASSERT_TRUE(memory.write(border, data));
   EXPECT_EQ(std::memcmp(seen_at(border), data.data(), data.size()), 0);
+}
+
+/// Soft limit of this process, for the time of a test.
+class Limited {
+ public:
+  Limited(__rlimit_resource resource, rlim_t most) : resource_(resource) {
+    ::getrlimit(resource, &before_);
+    const rlimit limits{most, before_.rlim_max};
+    ::setrlimit(resource, &limits);
+  }
+  ~Limited() { ::setrlimit(resource_, &before_); }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+
+ private:
+  __rlimit_resource resource_;
+  rlimit before_{};
+};
+
+std::size_t mapped_extents() {
+  std::size_t bytes = 0;
+  ProcessMapping mapping;
+  for (ProcessMaps::Walk walk(ProcessMaps(), 0); walk.next(mapping);) {
+    if (window_span::contains(mapping.bytes.begin)) bytes += mapping.bytes.size();
+  }
+  return bytes / window_span::extent_bytes;
+}
+
+TEST_F(PeerMemoryTest, OnlyWhatIsUsedOftenIsMapped) {
+  const std::size_t before = mapped_extents();
+  const auto data = random_bytes(300000, 1);
+  for (unsigned use = 0; use < PeerMemory::uses_before_mapping; use++) ASSERT_TRUE(memory.write(border, data));
+  EXPECT_EQ(mapped_extents(), before);
+  for (unsigned use = 0; use < 3; use++) ASSERT_TRUE(memory.write(border, data));
+  EXPECT_EQ(mapped_extents(), before + 1);
+}
+
+TEST_F(PeerMemoryTest, WithLittleAddressSpaceEverythingIsMovedByCalls) {
+  const std::size_t before = mapped_extents();
+  const auto data = random_bytes(300000, 1);
+  for (unsigned use = 0; use < PeerMemory::uses_before_mapping + 2u; use++) ASSERT_TRUE(memory.write(border, data));
+  {
+    const Limited limited(RLIMIT_AS, rlim_t{1} << 46);
+    memory.leave_address_space();
+    EXPECT_EQ(mapped_extents(), before);
+    const auto other = random_bytes(300000, 2);
+    ASSERT_TRUE(memory.write(border, other));
+    EXPECT_EQ(std::memcmp(seen_at(border), other.data(), other.size()), 0);
+    EXPECT_EQ(mapped_extents(), before);
+  }
+  ASSERT_TRUE(memory.write(border, data));
+  EXPECT_EQ(std::memcmp(seen_at(border), data.data(), data.size()), 0);
+  EXPECT_EQ(mapped_extents(), before + 1);
+}
+
+TEST_F(PeerMemoryTest, AWriteBeyondTheFileSizeLimitIsAStore) {
+  const Limited limited(RLIMIT_FSIZE, rlim_t{1} << 20);
+  const auto data = random_bytes(300000, 1);
+  ASSERT_TRUE(memory.write(border, data));
+  EXPECT_EQ(std::memcmp(seen_at(border), data.data(), data.size()), 0);
+}
+
+TEST_F(PeerMemoryTest, WithoutFileSizeAndAddressSpaceAWriteIsRefusedAndNoSignalComes) {
+  const Limited file_size(RLIMIT_FSIZE, rlim_t{1} << 20);
+  const Limited address_space(RLIMIT_AS, rlim_t{1} << 46);
+  EXPECT_FALSE(memory.write(border, random_bytes(100, 1)));
+  EXPECT_FALSE(memory.refusal().empty());
 }
 
 TEST_F(PeerMemoryTest, SeveralThreadsWriteAtOnce) {
