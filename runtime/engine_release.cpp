@@ -160,7 +160,7 @@ void Engine::State::fall_back(const Request& request, Fallback reason) {
 }
 
 bool Engine::State::migrate(ByteRange range, AliasArena::Purpose purpose) {
-  if (guard && !PageGuard::holds_writers_up()) return false;
+  if (blocks_have_ended || (guard && !PageGuard::holds_writers_up())) return false;
   const MemoryMoves moving;
   if (host.may_reach_memory && host.may_reach_memory()) return false;
   const PageRange pages = PageRange::covering(range);

@@ -55,7 +55,7 @@ void Engine::State::leave_address_space() {
   if (guard && !PageGuard::holds_writers_up()) return;
   address_space_is_due = false;
   if (transport) transport->leave_address_space();
-  if (arena) arena->leave_address_space();
+  blocks_have_ended = !arena || arena->leave_address_space();
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------

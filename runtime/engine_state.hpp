@@ -281,8 +281,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Some receives may return early.
   [[nodiscard]] bool releases() const;
   /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
-  /// one that is copied.
-  [[nodiscard]] bool kernel_waits_for_pages() const { return guard && guard->kernel_waits(); }
+  /// one that is copied. Without blocks no page is ever closed.
+  [[nodiscard]] bool kernel_waits_for_pages() const { return guard && !blocks_have_ended && guard->kernel_waits(); }
 
   // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
   /// Polls everything once; true when something came.
@@ -444,6 +444,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Attention attention = Attention::none;
   bool host_call = false;               // the application may be blocked in a call of the host's
   bool address_space_is_due = false;    // it is limited, and blocks are left
+  bool blocks_have_ended = false;       // it was limited, and there will be none any more
   std::atomic<std::uint64_t> epoch{0};  // completions so far; written under the lock, after Request::complete
   IdleCalls idle_calls;
 

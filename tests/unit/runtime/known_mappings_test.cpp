@@ -33,8 +33,8 @@ class KnownMappingsTest : public testing::Test {
     std::memset(start, 1, bytes.size());
     const PageRange all = PageRange::covering(bytes);
     const PieceSet held = PieceSet().set();
-    const bool moved = AliasFile::fits_window(bytes) && file_.map_window(bytes) && file_.store(all, held) == 0 &&
-                       file_.map_over(all, held);
+    const bool moved =
+        AliasFile::fits_window(bytes) && file_.map_window(bytes) && file_.store(all, held) == 0 && file_.map_over(all, held);
     return moved ? bytes : ByteRange{};
   }
 
