@@ -37,7 +37,13 @@ AliasFile::AliasFile(std::string refusal) : refusal_(std::move(refusal)) {
   }
 }
 
-AliasFile::~AliasFile() { unmap_windows(); }
+AliasFile::~AliasFile() {
+  unmap_windows();
+  for (auto& base : bases_) {
+    if (std::byte* const window = base.load(std::memory_order_relaxed))
+      window_span::give_back(reinterpret_cast<std::uintptr_t>(window), window_bytes);
+  }
+}
 
 void AliasFile::create() {
   const auto refuse = [&](const char* call) {

@@ -9,7 +9,8 @@
 // A process whose address space is limited (RLIMIT_AS, `ulimit -v`) gets no windows: what they would take is what the program was
 // told that it may have, and malloc fails without a word to anybody.
 //
-// Threading: any thread. `begin` and `end` are written once, release, and read with acquire; `next` is a bare number.
+// Threading: any thread. The ends of the span are written once, release, and read with acquire; a lock guards which places are
+// taken, and is held over nothing that can fault.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,9 @@ inline constexpr std::size_t extent_bytes = std::size_t{2} << 20;
 
 /// Addresses for a window of so many bytes, a multiple of extent_bytes; 0 when the span is used up. Maps nothing.
 [[nodiscard]] std::uintptr_t take(std::size_t bytes);
+
+/// Nothing is mapped there any more.
+void give_back(std::uintptr_t place, std::size_t bytes);
 
 /// Windows lie here and nothing else that the program knows of. [fault handler]
 [[nodiscard]] bool contains(std::uintptr_t address);

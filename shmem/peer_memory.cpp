@@ -38,7 +38,7 @@ class PeerMemory::Region {
 
   /// nullptr when there is no memory.
   static Region* make(std::uint64_t begin, Region* next);
-  static void destroy(Region* region) { ::munmap(region, sizeof(Region)); }
+  static void destroy(Region* region);
 
   [[nodiscard]] bool holds(std::uint64_t offset) const { return offset / span == begin_ / span; }
   [[nodiscard]] Region* next() const { return next_; }
@@ -89,6 +89,14 @@ PeerMemory::Region* PeerMemory::Region::make(std::uint64_t begin, Region* next) 
   return made;
 }
 
+void PeerMemory::Region::destroy(Region* region) {
+  region->unmap();
+  for (const std::uintptr_t place : region->places_) {
+    if (place != 0) window_span::give_back(place, window_bytes);
+  }
+  ::munmap(region, sizeof(Region));
+}
+
 std::byte* PeerMemory::Region::find(std::uint64_t offset, std::size_t bytes) {
   const std::uint64_t at = offset % span;
   for (std::uint64_t extent = at / extent_bytes; extent * extent_bytes < at + bytes; ++extent) {
@@ -136,7 +144,6 @@ PeerMemory::PeerMemory(Descriptor file) : file_(std::move(file)) {
 }
 
 PeerMemory::~PeerMemory() {
-  leave_address_space();
   for (Region* region = regions_.load(std::memory_order_relaxed); region;) Region::destroy(std::exchange(region, region->next()));
 }
 

@@ -53,6 +53,16 @@ TEST_F(WindowSpanTest, a_mapping_of_somebody_else_is_not_replaced) {
   munmap(theirs, 4096);
 }
 
+TEST_F(WindowSpanTest, a_place_that_was_given_back_is_taken_again) {
+  constexpr std::size_t bytes = std::size_t{3} << 30;
+  const std::uintptr_t first = take(bytes);
+  const std::uintptr_t second = take(bytes);
+  give_back(first, bytes);
+  EXPECT_EQ(take(bytes), first);
+  give_back(first, bytes);
+  give_back(second, bytes);
+}
+
 TEST_F(WindowSpanTest, more_than_there_is_cannot_be_had) { EXPECT_EQ(take(std::size_t{1} << 47), 0u); }
 
 }  // namespace
