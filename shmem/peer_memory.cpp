@@ -216,7 +216,7 @@ bool PeerMemory::move(Piece piece) {
 /// Moves the longest run of granules that are to be moved the same way; returns its length, 0 when that failed.
 std::size_t PeerMemory::move_run(Region* region, const Piece& piece) {
   Piece run = piece;
-  const bool call_is_refused = piece.call == SYS_pwrite64 && !may_write_up_to(piece.offset + piece.bytes);
+  const auto call_is_refused = [&] { return piece.call == SYS_pwrite64 && !may_write_up_to(piece.offset + piece.bytes); };
   Way way = Way::call;
   if (region) {
     way = region->way(piece.offset);
@@ -225,7 +225,7 @@ std::size_t PeerMemory::move_run(Region* region, const Piece& piece) {
       region->count_use(piece.offset + run.bytes);
       run.bytes += std::min(granule_bytes - (piece.offset + run.bytes) % granule_bytes, piece.bytes - run.bytes);
     }
-    if (way == Way::call && call_is_refused) way = Way::populate;
+    if (way == Way::call && call_is_refused()) way = Way::populate;
   }
   std::byte* shared = way == Way::call ? nullptr : region->find(run.offset, run.bytes);
   if (way != Way::call && !shared) {
@@ -234,7 +234,7 @@ std::size_t PeerMemory::move_run(Region* region, const Piece& piece) {
     if (region->map(file_.get(), run.offset, run.bytes)) shared = region->find(run.offset, run.bytes);
   }
   if (!shared) {
-    if (call_is_refused) return errno = EFBIG, refuse("pwrite into the peer's memory file"), 0;
+    if (call_is_refused()) return errno = EFBIG, refuse("pwrite into the peer's memory file"), 0;
     return move_by_call(run) ? run.bytes : 0;
   }
   if (way == Way::populate) {
