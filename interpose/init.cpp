@@ -1,6 +1,4 @@
 // MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Abort. The thread level is the application's: Sluice's own thread never calls MPI.
-#include <cstdlib>
-
 #include "interpose/entry.hpp"
 #include "interpose/host_library.hpp"
 #include "interpose/step_aside.hpp"
@@ -15,9 +13,6 @@ class BeforeHost {
  public:
   BeforeHost() : quiet_(Session::prepare()) {
     if (!quiet_) return;
-    // Of Open MPI 4.1: creating a distributed graph with it hangs now and then, the more so with a message in between
-    // (docs/limits.md).
-    ::setenv("OMPI_MCA_topo", "^treematch", 0);
     before_ = fault_signal::block_for_engine();
   }
   ~BeforeHost() {

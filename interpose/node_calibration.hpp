@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-/// Collective over the ranks of one node. While the first one measures (2 to 5 ms, once on each kind of machine), the others
-/// sleep, so that there are two processors to measure on. `setting`: SLUICE_CALIBRATION.
+/// Collective over the ranks of one node. While the first one measures (some ten milliseconds, once on each kind of machine), the
+/// others sleep, so that there are two processors to measure on. `setting`: SLUICE_CALIBRATION.
 [[nodiscard]] Calibration agree_on_calibration(const std::string& setting, MPI_Comm node);
 
 }  // namespace sluice

@@ -111,6 +111,9 @@ bool Session::prepare() {
   if (!config.enable) return false;
   DescriptorRoom::prepare_process();
   EngineLock::prepare_process();
+  // Of Open MPI 4.1: creating a distributed graph with it hangs now and then, the more so with a message in between, as new
+  // communicators bring it (docs/limits.md).
+  ::setenv("OMPI_MCA_topo", "^treematch", 0);
   if (config.release == ReleaseMode::off || config.keeps_pages()) return false;
   prepare_signals();
   fault_signal::translate_masks();

@@ -84,7 +84,8 @@ struct Calibration {
 /// Keeps every member within what is sensible on any machine.
 [[nodiscard]] Calibration clamped(Calibration calibration);
 
-/// Takes 20 to 50 ms and 2 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of its own]
+/// Takes some ten milliseconds and 2 MB. Nothing when there is one processor only, or they are too busy. [any thread; uses two of
+/// its own]
 [[nodiscard]] std::optional<Calibration> measure_calibration();
 
 /// Whether the two processors are threads of one core now. Takes 1 ms; nothing as above. [likewise]

@@ -30,7 +30,7 @@ namespace verbs_slot {
 inline constexpr std::size_t prefix_bytes = 8;
 inline constexpr std::size_t overhead = 32;
 static_assert(overhead >= prefix_bytes + frame::header_bytes);
-/// The largest eager message of the default limit with its trailer, in whole cache lines.
+/// 16 KB with their trailer, in whole cache lines; longer messages always ask first, whatever SLUICE_EAGER_LIMIT says.
 inline constexpr std::size_t bytes = 16512;
 inline constexpr std::size_t most_payload = bytes - overhead;
 static_assert(most_payload >= 16384 + sizeof(std::uint64_t));
