@@ -1,7 +1,11 @@
 #include "interpose/completion.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "interpose/errors.hpp"
 #include "interpose/host.hpp"
+#include "interpose/open_requests.hpp"
 #include "interpose/session.hpp"
 
 namespace sluice {
@@ -16,8 +20,12 @@ int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, const char
 int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, const char* function) {
   Handle& handle = *array.handle(index);
   Communicator* communicator = handle.communicator;
-  const Outcome outcome = finish(handle, array.slot(index));
-  array.finished(index);
+  Outcome outcome;
+  {
+    const auto own = array.own_changes();
+    outcome = finish(handle, array.slot(index));
+    array.finished(index);
+  }
   fill_status(status, outcome);
   return outcome.failure == Failure::none ? MPI_SUCCESS : conclude(outcome, *communicator, function);
 }
@@ -33,6 +41,32 @@ Handle* first_if_complete(int count, const MPI_Request requests[], int* index) {
   return handle;
 }
 
+Handle* first_unremembered(RequestArray& array, int count, const MPI_Request requests[], int* index) {
+  if (array.is_remembered() || count <= 0 || !requests) return nullptr;
+  const MPI_Request null = predefined().request_null;
+  HandleSearch search;
+  int open = 0;
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == null) continue;
+    Handle* const handle = search.find(requests[i]);
+    if (!handle) return nullptr;
+    if (!handle->is_complete()) {
+      ++open;
+    } else if (!handle->is_inactive()) {
+      *index = i;
+      if (open > count / 2) array.follow(count);  // it is polled, most likely
+      return handle;
+    }
+  }
+  return nullptr;
+}
+
+int finish_first(Handle& handle, RequestArray& array, int index, MPI_Status* status, const char* function) {
+  const auto place = static_cast<std::size_t>(index);
+  return array.is_followed() ? finish_one(array, place, status, function)
+                             : finish_one(handle, array.slot(place), status, function);
+}
+
 Handle* only_one(int count, const MPI_Request requests[]) {
   Handle* const handle = count == 1 && requests ? find_handle(requests[0]) : nullptr;
   return handle && !handle->is_inactive() ? handle : nullptr;
@@ -40,35 +74,55 @@ Handle* only_one(int count, const MPI_Request requests[]) {
 
 int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], const char* function) {
   ArrayCompletion completion(function);
-  Communicator* communicator = handle.communicator;
-  completion.note(communicator, statuses, finish(handle, slot));
+  completion.finish(handle, slot, statuses);
   return completion.conclude(MPI_SUCCESS);
 }
 
-const Outcome* take_all(RequestArray& array) {
-  Outcome* const outcomes = array.outcomes();
-  engine().take(array.engine_requests(), outcomes);
-  return outcomes;
+int finish_all(std::span<Handle* const> handles, MPI_Request requests[], MPI_Status statuses[], const char* function) {
+  ArrayCompletion completion(function);
+  const auto same = [](std::size_t i) { return i; };
+  completion.finish(handles, requests, same, statuses, same);
+  return completion.conclude(MPI_SUCCESS);
 }
 
-void ArrayCompletion::finish(RequestArray& array, std::size_t index, MPI_Status* status, const Outcome& taken) {
-  Handle& handle = *array.handle(index);
-  Communicator* communicator = handle.communicator;
-  const Outcome outcome = sluice::finish(handle, array.slot(index), handle.active ? taken : handle.outcome);
-  note(communicator, status, outcome);
+int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], const char* function) {
+  ArrayCompletion completion(function);
+  HandleSearch search;
+  std::array<Handle*, OpenRequests::most_kept> handles;
+  const auto same = [](std::size_t i) { return i; };
+  const auto size = static_cast<std::size_t>(count);
+  const MPI_Request null = predefined().request_null;
+  for (std::size_t begin = 0; begin < size; begin += handles.size()) {
+    const std::size_t length = std::min(size - begin, handles.size());
+    MPI_Request* const window = requests + begin;
+    for (std::size_t i = 0; i < length; ++i) {
+      Handle* const handle = window[i] != null ? search.find(window[i]) : nullptr;
+      handles[i] = handle && !handle->is_inactive() ? handle : nullptr;
+      if (!handle && window[i] != null) window[i] = null;  // it was named twice
+    }
+    completion.finish({handles.data(), length}, window, same, status_at(statuses, begin), same);
+  }
+  return completion.conclude(MPI_SUCCESS);
 }
 
-void ArrayCompletion::note(Communicator* communicator, MPI_Status* status, const Outcome& outcome) {
-  fill_status(status, outcome);
+int finish_ours(RequestArray& array, MPI_Status statuses[], int host_code, const char* function) {
+  ArrayCompletion completion(function);
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    if (Handle* const handle = array.handle(i)) {
+      completion.finish(*handle, array.slot(i), status_at(statuses, i));
+    } else if (!array.is_host(i)) {
+      ArrayCompletion::fill_empty(status_at(statuses, i));
+    }
+  }
+  array.forget();
+  return completion.conclude(host_code);
+}
+
+void ArrayCompletion::note_failure(Communicator* communicator, MPI_Status* status, const Outcome& outcome) {
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code_of(outcome);
-  if (outcome.failure == Failure::none || failed_) return;
+  if (failed_) return;
   failed_ = communicator;
   code_ = code_of(outcome);
-}
-
-void ArrayCompletion::fill_empty(MPI_Status* status) {
-  fill_status(status, empty_outcome);
-  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
 }
 
 int ArrayCompletion::conclude(int host_code) {

@@ -4,6 +4,8 @@
 
 #include "interpose/entry.hpp"
 #include "interpose/host_completion.hpp"
+#include "interpose/open_requests.hpp"
+#include "interpose/some_completion.hpp"
 
 namespace sluice::calls {
 namespace {
@@ -21,13 +23,9 @@ int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
   return *flag ? finish_one(*handle, *request, status, site.function()) : MPI_SUCCESS;
 }
 
-int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  if (Handle* only = flag ? only_one(count, requests) : nullptr) {
-    *flag = complete_after_poll(*only) ? 1 : 0;
-    return *flag ? finish_only(*only, requests[0], statuses, site.function()) : MPI_SUCCESS;
-  }
-  RequestArray array(count, requests);
-  if (!array.sound() || !flag) return host().Testall(count, requests, flag, statuses);
+int test_all_of_both(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  RequestArray array(requests);
+  if (!flag || !array.follow(count)) return host().Testall(count, requests, flag, statuses);
   if (array.has_only_hosts()) return host_test_all(count, requests, flag, statuses);
   *flag = 0;
   if (!array.all_complete()) {
@@ -37,41 +35,36 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
   HostPart part(array, statuses);
   if (!part.test_all()) return MPI_SUCCESS;
   *flag = 1;
-  const Outcome* const outcomes = take_all(array);
-  std::size_t ours = 0;
-  ArrayCompletion completion(site.function());
-  for (std::size_t i = 0; i < array.size(); ++i) {
-    if (array.handle(i)) {
-      completion.finish(array, i, status_at(statuses, i), outcomes[ours++]);
-    } else if (!array.is_host(i)) {
-      ArrayCompletion::fill_empty(status_at(statuses, i));
-    }
-  }
-  if (ours != 0) array.forget();
-  return completion.conclude(part.code());
+  return finish_ours(array, statuses, part.code(), site.function());
 }
 
-int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  if (index && flag) {
-    if (Handle* handle = first_if_complete(count, requests, index)) {
-      *flag = 1;
-      return finish_one(*handle, requests[*index], status, site.function());
-    }
-    if (Handle* only = only_one(count, requests)) {
-      *flag = complete_after_poll(*only) ? 1 : 0;
-      *index = *flag ? 0 : MPI_UNDEFINED;
-      return *flag ? finish_one(*only, requests[0], status, site.function()) : MPI_SUCCESS;
-    }
+int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (Handle* only = flag ? only_one(count, requests) : nullptr) {
+    *flag = complete_after_poll(*only) ? 1 : 0;
+    return *flag ? finish_only(*only, requests[0], statuses, site.function()) : MPI_SUCCESS;
   }
-  RequestArray array(count, requests);
-  if (!array.sound() || !index || !flag) return host().Testany(count, requests, index, flag, status);
-  if (array.has_only_hosts()) return host_test_any(count, requests, index, flag, status);
-  *flag = 1;
+  if (!flag || !is_array(count, requests)) return test_all_of_both(site, count, requests, flag, statuses);
+  OpenRequests open(count, requests);
+  auto found = open.look();
+  if (found == OpenRequests::Found::open) {
+    engine().progress();
+    found = open.look();
+  }
+  if (found == OpenRequests::Found::others) return test_all_of_both(site, count, requests, flag, statuses);
+  *flag = found == OpenRequests::Found::none ? 1 : 0;
+  if (!*flag) return MPI_SUCCESS;
+  return open.keeps_handles() ? finish_all(open.handles(), requests, statuses, site.function())
+                              : finish_all(count, requests, statuses, site.function());
+}
+
+/// Nothing is complete that can be found without a poll.
+int test_any_remembered(CallSite site, RequestArray& array, int* index, int* flag, MPI_Status* status) {
   std::size_t first = array.first_complete();
   if (first == array.size() && array.ours() != 0) {
     engine().progress();
     first = array.first_complete();
   }
+  *flag = 1;
   if (first < array.size()) {
     *index = static_cast<int>(first);
     return finish_one(array, first, status, site.function());
@@ -84,25 +77,54 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
   return MPI_SUCCESS;
 }
 
+int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  if (!index || !flag) return host().Testany(count, requests, index, flag, status);
+  if (Handle* only = only_one(count, requests)) {
+    *flag = complete_after_poll(*only) ? 1 : 0;
+    *index = *flag ? 0 : MPI_UNDEFINED;
+    return *flag ? finish_one(*only, requests[0], status, site.function()) : MPI_SUCCESS;
+  }
+  RequestArray array(requests);
+  if (array.is_quiet_after_poll(count)) {
+    *index = MPI_UNDEFINED;
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  Handle* complete = first_if_complete(count, requests, index);
+  if (!complete) complete = first_unremembered(array, count, requests, index);
+  if (complete) {
+    *flag = 1;
+    return finish_first(*complete, array, *index, status, site.function());
+  }
+  if (!array.follow(count)) return host().Testany(count, requests, index, flag, status);
+  if (array.has_only_hosts()) return host_test_any(count, requests, index, flag, status);
+  return test_any_remembered(site, array, index, flag, status);
+}
+
 int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
-  if (Handle* only = completed && indices ? only_one(count, requests) : nullptr) {
+  if (!completed || (count > 0 && !indices)) return host().Testsome(count, requests, completed, indices, statuses);
+  if (Handle* only = only_one(count, requests)) {
     *completed = complete_after_poll(*only) ? 1 : 0;
     if (*completed == 0) return MPI_SUCCESS;
     indices[0] = 0;
     return finish_only(*only, requests[0], statuses, site.function());
   }
-  RequestArray array(count, requests);
-  if (!array.sound() || !completed || (count > 0 && !indices)) {
-    return host().Testsome(count, requests, completed, indices, statuses);
-  }
-  if (array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);
-  if (array.ours() == 0 && array.hosts() == 0) {
-    *completed = MPI_UNDEFINED;
+  RequestArray array(requests);
+  if (array.is_quiet_after_poll(count)) {
+    *completed = 0;
     return MPI_SUCCESS;
   }
-  if (array.first_complete() == array.size()) engine().progress();
-  SomeCompletion some(array, indices, statuses, site.function());
-  some.collect();
+  SomeCompletion some(count, requests, indices, statuses, site.function());
+  if (some.collect_unremembered(array)) return some.conclude(completed);
+  if (!array.follow(count)) return host().Testsome(count, requests, completed, indices, statuses);
+  if (array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);
+  std::size_t first = array.first_complete();
+  if (first == array.size()) {
+    engine().progress();
+    first = array.first_complete();
+  }
+  HostPart part(array, statuses);
+  some.collect(array, first, part);
   return some.conclude(completed);
 }
 

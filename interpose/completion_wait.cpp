@@ -2,9 +2,13 @@
 //
 // Requests of one side only wait in that side's own call. A mixture is polled on both sides; receives in a mixture are not
 // released, since the host has something outstanding.
+#include <array>
+
 #include "interpose/completion.hpp"
 #include "interpose/entry.hpp"
 #include "interpose/host_completion.hpp"
+#include "interpose/open_requests.hpp"
+#include "interpose/some_completion.hpp"
 
 namespace sluice::calls {
 namespace {
@@ -27,13 +31,9 @@ int wait_for_both(RequestArray& array, MPI_Status* statuses) {
   }
 }
 
-int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (Handle* only = only_one(count, requests)) {
-    if (!only->is_complete()) engine().wait_all({&only->active, 1}, site);
-    return finish_only(*only, requests[0], statuses, site.function());
-  }
-  RequestArray array(count, requests);
-  if (!array.sound()) return host().Waitall(count, requests, statuses);
+int wait_for_all_of_both(CallSite site, int count, MPI_Request requests[], MPI_Status statuses[]) {
+  RequestArray array(requests);
+  if (!array.follow(count)) return host().Waitall(count, requests, statuses);
   if (array.has_only_hosts()) return host_wait_all(count, requests, statuses);
   int host_code = MPI_SUCCESS;
   if (array.hosts() != 0) {
@@ -41,18 +41,44 @@ int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuse
   } else if (!array.all_complete()) {
     engine().wait_all(array.engine_requests(), site);
   }
-  const Outcome* const outcomes = take_all(array);
-  ArrayCompletion completion(site.function());
-  std::size_t ours = 0;
-  for (std::size_t i = 0; i < array.size(); ++i) {
-    if (array.handle(i)) {
-      completion.finish(array, i, status_at(statuses, i), outcomes[ours++]);
-    } else if (!array.is_host(i)) {
-      ArrayCompletion::fill_empty(status_at(statuses, i));
-    }
+  return finish_ours(array, statuses, host_code, site.function());
+}
+
+/// A window of messages, most often. False: it is a large one, or some are not Sluice's; nothing was done.
+bool wait_for_window(CallSite site, int count, MPI_Request requests[], MPI_Status statuses[], int* code) {
+  constexpr std::size_t most = 64;
+  const auto size = static_cast<std::size_t>(count);
+  if (size > most) return false;
+  std::array<Handle*, most> handles;
+  std::array<Request*, most> open;
+  std::size_t open_size = 0;
+  HandleSearch search;
+  const MPI_Request null = predefined().request_null;
+  for (std::size_t i = 0; i < size; ++i) {
+    handles[i] = nullptr;
+    if (requests[i] == null) continue;
+    Handle* const handle = search.find(requests[i]);
+    if (!handle) return false;
+    if (!handle->is_complete()) open[open_size++] = handle->active;
+    if (!handle->is_inactive()) handles[i] = handle;
   }
-  array.forget();
-  return completion.conclude(host_code);
+  if (open_size != 0) engine().wait_all({open.data(), open_size}, site);
+  *code = finish_all({handles.data(), size}, requests, statuses, site.function());
+  return true;
+}
+
+int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (Handle* only = only_one(count, requests)) {
+    if (!only->is_complete()) engine().wait_all({&only->active, 1}, site);
+    return finish_only(*only, requests[0], statuses, site.function());
+  }
+  if (is_array(count, requests)) {
+    int code = MPI_SUCCESS;
+    if (wait_for_window(site, count, requests, statuses, &code)) return code;
+    if (OpenRequests(count, requests).look() == OpenRequests::Found::none)
+      return finish_all(count, requests, statuses, site.function());
+  }
+  return wait_for_all_of_both(site, count, requests, statuses);
 }
 
 int nothing_to_wait_for(int* index, MPI_Status* status) {
@@ -78,11 +104,17 @@ int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, co
 }
 
 int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (Handle* handle = index ? first_if_complete(count, requests, index) : nullptr) {
-    return finish_one(*handle, requests[*index], status, site.function());
+  if (!index) return host().Waitany(count, requests, index, status);
+  if (Handle* only = only_one(count, requests)) {
+    if (!only->is_complete()) engine().wait_any({&only->active, 1});
+    *index = 0;
+    return finish_one(*only, requests[0], status, site.function());
   }
-  RequestArray array(count, requests);
-  if (!array.sound() || !index) return host().Waitany(count, requests, index, status);
+  Handle* complete = first_if_complete(count, requests, index);
+  RequestArray array(requests);
+  if (!complete) complete = first_unremembered(array, count, requests, index);
+  if (complete) return finish_first(*complete, array, *index, status, site.function());
+  if (!array.follow(count)) return host().Waitany(count, requests, index, status);
   if (array.has_only_hosts()) return host_wait_any(count, requests, index, status);
   if (array.hosts() != 0) return wait_for_any_of_both(array, index, status, site.function());
   if (array.ours() == 0) return nothing_to_wait_for(index, status);
@@ -96,28 +128,30 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
 }
 
 int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
-  if (Handle* only = completed && indices ? only_one(count, requests) : nullptr) {
+  if (!completed || (count > 0 && !indices)) return host().Waitsome(count, requests, completed, indices, statuses);
+  if (Handle* only = only_one(count, requests)) {
     if (!only->is_complete()) engine().wait_any({&only->active, 1});
     *completed = 1;
     indices[0] = 0;
     return finish_only(*only, requests[0], statuses, site.function());
   }
-  RequestArray array(count, requests);
-  if (!array.sound() || !completed || (count > 0 && !indices)) {
-    return host().Waitsome(count, requests, completed, indices, statuses);
-  }
+  RequestArray array(requests);
+  SomeCompletion some(count, requests, indices, statuses, site.function());
+  if (some.collect_unremembered(array)) return some.conclude(completed);
+  if (!array.follow(count)) return host().Waitsome(count, requests, completed, indices, statuses);
   if (array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);
-  if (array.ours() == 0 && array.hosts() == 0) {
-    *completed = MPI_UNDEFINED;
-    return MPI_SUCCESS;
+  HostPart part(array, statuses);
+  std::size_t first = array.first_complete();
+  if (array.hosts() == 0 && array.ours() != 0 && first == array.size()) {
+    engine().wait_any(array.engine_requests());
+    first = array.first_complete();
   }
-  SomeCompletion some(array, indices, statuses, site.function());
-  if (array.hosts() == 0 && array.first_complete() == array.size()) engine().wait_any(array.engine_requests());
+  if (some.collect(array, first, part)) return some.conclude(completed);
   Engine::Pause pause(engine());
-  while (!some.collect() && !some.exhausted()) {
+  do {
     engine().progress();
     pause.step();
-  }
+  } while (!some.collect(array, array.first_complete(), part));
   return some.conclude(completed);
 }
 

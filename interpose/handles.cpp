@@ -1,6 +1,8 @@
 #include "interpose/handles.hpp"
 
+#include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "interpose/entry.hpp"
 #include "interpose/spin_lock.hpp"
@@ -9,6 +11,7 @@ namespace sluice {
 namespace detail {
 
 constinit HandleTable<Handle> handles;
+constinit Handle before_handles[2];
 
 }  // namespace detail
 
@@ -24,8 +27,7 @@ std::unique_lock<SpinLock> lock_unused() {
   return calls_are_concurrent ? std::unique_lock(unused_lock) : std::unique_lock(unused_lock, std::defer_lock);
 }
 
-void note_change(Handle& handle) {
-  handle.generation.store(handle.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+void count_change() {
   if (calls_are_concurrent) {
     changes.fetch_add(1, std::memory_order_release);
   } else {
@@ -33,26 +35,55 @@ void note_change(Handle& handle) {
   }
 }
 
+void note_change(Handle& handle) {
+  handle.generation.store(handle.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count_change();
+}
+
 /// The host asks for nothing of this as long as the request is never completed.
 int ignore_query(void*, MPI_Status*) { return MPI_SUCCESS; }
 int ignore_free(void*) { return MPI_SUCCESS; }
 int ignore_cancel(void*, int) { return MPI_SUCCESS; }
 
-Handle* make_handle() {
-  auto handle = std::make_unique<Handle>();
-  if (host().Grequest_start(ignore_query, ignore_free, ignore_cancel, nullptr, &handle->request) != MPI_SUCCESS) std::abort();
-  detail::handles.insert(handle->request, handle.get());
-  return handle.release();
+/// Some handles side by side, the first of them chained to the others; twice as many each time. A last one is never used
+/// (HandleSearch). They are there for good, as the host's requests are.
+Handle* make_handles() {
+  constexpr std::size_t first_made = 31;
+  static std::atomic<std::size_t> made_so_far{0};
+  const std::size_t count = std::max(made_so_far.load(std::memory_order_relaxed), first_made);
+  made_so_far.fetch_add(count, std::memory_order_relaxed);
+  auto* const made = new Handle[count + 1];
+  for (std::size_t i = 0; i < count; ++i) {
+    Handle& handle = made[i];
+    if (host().Grequest_start(ignore_query, ignore_free, ignore_cancel, nullptr, &handle.request) != MPI_SUCCESS) std::abort();
+    detail::handles.insert(handle.request, &handle);
+    handle.next_unused = i + 1 < count ? &made[i + 1] : nullptr;
+  }
+  return made;
+}
+
+/// Chained to each other, from `first` to `last`.
+void put_back(Handle* first, Handle* last) {
+  const auto guard = lock_unused();
+  last->next_unused = unused;
+  unused = first;
+}
+
+Handle* find_unused() {
+  const auto guard = lock_unused();
+  Handle* const handle = unused;
+  if (handle) unused = handle->next_unused;
+  return handle;
 }
 
 Handle& take_handle(Handle::Kind kind, bool receives, Communicator* communicator) {
-  Handle* handle = nullptr;
-  {
-    const auto guard = lock_unused();
-    handle = unused;
-    if (handle) unused = handle->next_unused;
+  Handle* handle = find_unused();
+  if (!handle) {
+    handle = make_handles();
+    Handle* last = handle->next_unused;
+    while (last->next_unused) last = last->next_unused;
+    put_back(handle->next_unused, last);
   }
-  if (!handle) handle = make_handle();
   handle->kind = kind;
   handle->receives = receives;
   handle->communicator = communicator;
@@ -66,9 +97,7 @@ void give_back(Handle& handle) {
   handle.active = nullptr;
   handle.operation.reset();
   handle.staged.reset();
-  const auto guard = lock_unused();
-  handle.next_unused = unused;
-  unused = &handle;
+  put_back(&handle, &handle);
 }
 
 Handle& make_instant(bool receives, const Outcome& outcome) {
@@ -85,15 +114,6 @@ Handle& completed_send() {
 Handle& completed_no_process_receive() {
   static Handle& handle = make_instant(true, no_process_outcome);
   return handle;
-}
-
-/// What the status shows. Of a send and of a cancelled receive MPI leaves source and tag open; these are the host's choices.
-Outcome visible(const Handle& handle, const Outcome& outcome) {
-  if (handle.receives && !outcome.cancelled) return outcome;
-  Outcome shown = handle.receives ? empty_outcome : no_process_outcome;
-  shown.failure = outcome.failure;
-  shown.cancelled = outcome.cancelled;
-  return shown;
 }
 
 /// No later call would bring the message to the device.
@@ -148,29 +168,49 @@ Outcome peek(const Handle& handle) {
   if (handle.is_inactive()) return empty_outcome;
   const Outcome outcome = handle.active ? Engine::peek(*handle.active) : handle.outcome;
   if (handle.staged) handle.staged->deliver(outcome);
-  return visible(handle, outcome);
+  return visible(handle.receives, outcome);
 }
 
-Outcome finish(Handle& handle, MPI_Request& slot) {
-  if (handle.is_inactive()) return empty_outcome;
-  return finish(handle, slot, handle.active ? engine().take(handle.active) : handle.outcome);
-}
+namespace {
 
-Outcome finish(Handle& handle, MPI_Request& slot, const Outcome& taken) {
-  const Outcome outcome = visible(handle, taken);
-  if (handle.staged) [[unlikely]] {
+/// Of a persistent one, of one that was complete at once or is released, and of receives into a device.
+Outcome finish_special(Handle& handle, MPI_Request& slot) {
+  const bool is_persistent = handle.kind == Handle::Kind::persistent;
+  if (!is_persistent) slot = predefined().request_null;
+  if (handle.kind == Handle::Kind::unused || handle.is_inactive()) return empty_outcome;
+  const Outcome taken = handle.active ? engine().take(handle.active) : handle.outcome;
+  if (handle.staged) {
     handle.staged->deliver(taken);
     handle.staged.reset();
   }
-  if (handle.kind == Handle::Kind::persistent) {
+  if (is_persistent) {
     handle.active = nullptr;
     handle.started = false;
     note_change(handle);
-    return outcome;
+  } else if (handle.kind == Handle::Kind::once) {
+    give_back(handle);
   }
+  return visible(handle.receives, taken);
+}
+
+}  // namespace
+
+Outcome finish(Handle& handle, MPI_Request& slot) {
+  if (!handle.is_simple() || !handle.is_complete()) [[unlikely]]
+    return finish_special(handle, slot);
+  const Outcome outcome = visible(handle.receives, outcome_of(*handle.active));
+  FinishedHandles finished;
+  finished.add(handle);
+  finished.give_back();
   slot = predefined().request_null;
-  if (handle.kind == Handle::Kind::once) give_back(handle);
   return outcome;
+}
+
+void FinishedHandles::give_back() {
+  if (!last_) return;
+  engine().give_back(first_request_, last_request_);
+  put_back(first_, std::exchange(last_, nullptr));
+  count_change();
 }
 
 void discard(Handle& handle, MPI_Request& slot) {

@@ -9,15 +9,19 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "interpose/communicators.hpp"
 #include "interpose/device_buffers.hpp"
 #include "interpose/handle_table.hpp"
+#include "interpose/host.hpp"
 #include "interpose/status.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/request.hpp"
 
 namespace sluice {
 
@@ -33,24 +37,27 @@ struct PersistentOperation {
   bool on_device = false;
 };
 
-struct Handle {
+/// Of one that is taken the first line of cache is enough, unless it was complete at once.
+struct alignas(cache_line) Handle {
   enum class Kind : unsigned char { unused, once, persistent, instant };
 
   MPI_Request request{};
-  Kind kind = Kind::unused;
-  bool receives = false;
-  bool started = false;       // persistent: active
   Request* active = nullptr;  // nullptr: complete, `outcome` holds
-  Outcome outcome;
   Communicator* communicator = nullptr;
-  std::unique_ptr<PersistentOperation> operation;
-  std::unique_ptr<StagedReceive> staged;  // of an active receive into a device
   Handle* next_unused = nullptr;
+  std::unique_ptr<StagedReceive> staged;  // of an active receive into a device
+  std::unique_ptr<PersistentOperation> operation;
   /// Another one whenever it is started, completed or freed. Written by the thread that it belongs to, read by any.
   std::atomic<std::uint32_t> generation{0};
+  Kind kind = Kind::unused;
+  bool receives = false;
+  bool started = false;  // persistent: active
+  Outcome outcome;
 
+  /// Nothing but the pools has to be told of its end.
+  [[nodiscard]] bool is_simple() const { return kind == Kind::once && !staged; }
   [[nodiscard]] bool is_inactive() const { return kind == Kind::persistent && !started; }
-  [[nodiscard]] bool is_complete() const { return !active || Engine::is_complete(*active); }
+  [[nodiscard]] bool is_complete() const { return !active || active->complete.load(std::memory_order_acquire); }
 };
 
 /// Whether several threads may be in calls at once (MPI_THREAD_MULTIPLE). Before the first handle is taken.
@@ -64,13 +71,40 @@ void set_started(Handle& handle);
 
 namespace detail {
 extern HandleTable<Handle> handles;
-}
+/// Behind every handle, and behind the first of these, lies another, or one that is never used.
+extern Handle before_handles[2];
+}  // namespace detail
 
 /// nullptr for requests of the host and for null requests.
 inline Handle* find_handle(MPI_Request request) {
   Handle* handle = detail::handles.find(request);
   return handle && handle->kind != Handle::Kind::unused ? handle : nullptr;
 }
+
+/// Looks up the requests of an array one after the other. Handles that were taken one after the other mostly lie side by side,
+/// and what lies behind the last one found is tried first.
+class HandleSearch {
+ public:
+  /// As `find_handle`.
+  Handle* find(MPI_Request request) {
+    Handle* const next = last_ + 1;
+    if (next->request != request || next->kind == Handle::Kind::unused) [[unlikely]]
+      return find_elsewhere(request);
+    last_ = next;
+    return next;
+  }
+
+ private:
+  /// Sends that were complete at once all have the same.
+  Handle* find_elsewhere(MPI_Request request) {
+    Handle* const found = last_->request == request ? last_ : detail::handles.find(request);
+    if (!found || found->kind == Handle::Kind::unused) return nullptr;
+    last_ = found;
+    return found;
+  }
+
+  Handle* last_ = detail::before_handles;
+};
 
 /// A handle for an operation in progress, or the shared one when it is complete (`send` may then be null).
 MPI_Request handle_for_send(Request* send, Communicator& communicator);
@@ -84,8 +118,44 @@ Outcome peek(const Handle& handle);
 /// Takes the outcome of a handle that is complete or released; `slot`, the application's variable, becomes null unless
 /// persistent.
 Outcome finish(Handle& handle, MPI_Request& slot);
-/// The same when the engine has given up what it names, with this outcome.
-Outcome finish(Handle& handle, MPI_Request& slot, const Outcome& taken);
+/// What the status shows. Of a send and of a cancelled receive MPI leaves source and tag open; these are the host's choices.
+inline Outcome visible(bool receives, const Outcome& outcome) {
+  if (receives && !outcome.cancelled) [[likely]]
+    return outcome;
+  Outcome shown = receives ? empty_outcome : no_process_outcome;
+  shown.failure = outcome.failure;
+  shown.cancelled = outcome.cancelled;
+  return shown;
+}
+
+/// Handles that are finished, and their requests, to be given back together and taken again in this order.
+class FinishedHandles {
+ public:
+  /// It is simple and complete, and its outcome has been looked at.
+  void add(Handle& handle) {
+    Request* const request = std::exchange(handle.active, nullptr);
+    handle.kind = Handle::Kind::unused;
+    handle.generation.store(handle.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    RequestPool::retire(*request);
+    if (last_) {
+      last_->next_unused = &handle;
+      RequestPool::next_of(*last_request_) = request;
+    } else {
+      first_ = &handle;
+      first_request_ = request;
+    }
+    last_ = &handle;
+    last_request_ = request;
+  }
+  void give_back();
+
+ private:
+  Handle* first_ = nullptr;
+  Handle* last_ = nullptr;
+  Request* first_request_ = nullptr;
+  Request* last_request_ = nullptr;
+};
+
 /// Returns the handle to the pool; what it names goes on in the background.
 void discard(Handle& handle, MPI_Request& slot);
 

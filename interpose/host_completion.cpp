@@ -156,29 +156,4 @@ std::size_t HostPart::test_some(int indices[], MPI_Status statuses[]) {
   return static_cast<std::size_t>(completed);
 }
 
-SomeCompletion::SomeCompletion(RequestArray& array, int indices[], MPI_Status statuses[], const char* function)
-    : array_(array), indices_(indices), statuses_(statuses), part_(array, statuses), completion_(function) {}
-
-/// What is complete is given up by the engine at once.
-bool SomeCompletion::collect() {
-  const std::size_t first = array_.first_complete();
-  if (first < array_.size()) {
-    const std::span<Request* const> done = array_.list_complete(first, indices_ + found_);
-    Outcome* const outcomes = array_.outcomes();
-    engine().take(done, outcomes);
-    for (std::size_t k = 0; k < done.size(); ++k, ++found_) {
-      const auto index = static_cast<std::size_t>(indices_[found_]);
-      completion_.finish(array_, index, status_at(statuses_, found_), outcomes[k]);
-      array_.finished(index);
-    }
-  }
-  found_ += part_.test_some(indices_ + found_, statuses_ == MPI_STATUSES_IGNORE ? statuses_ : statuses_ + found_);
-  return found_ != 0;
-}
-
-int SomeCompletion::conclude(int* completed) {
-  *completed = found_ == 0 && exhausted() ? MPI_UNDEFINED : static_cast<int>(found_);
-  return completion_.conclude(part_.code());
-}
-
 }  // namespace sluice

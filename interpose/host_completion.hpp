@@ -1,7 +1,6 @@
 // The host's side of completion calls: whole calls when only the host is concerned, and its part of a mixed array.
 #pragma once
 
-#include "interpose/completion.hpp"
 #include "interpose/request_array.hpp"
 
 namespace sluice {
@@ -39,25 +38,6 @@ class HostPart {
   bool done_ = false;
   bool inactive_ = false;
   int code_ = MPI_SUCCESS;
-};
-
-/// MPI_Waitsome and MPI_Testsome over Sluice's requests and the host's.
-class SomeCompletion {
- public:
-  SomeCompletion(RequestArray& array, int indices[], MPI_Status statuses[], const char* function);
-  /// Completes everything that is complete now; true when that was anything.
-  bool collect();
-  /// Nothing is active, so nothing will ever complete.
-  [[nodiscard]] bool exhausted() const { return array_.ours() == 0 && part_.inactive(); }
-  int conclude(int* completed);
-
- private:
-  RequestArray& array_;
-  int* indices_;
-  MPI_Status* statuses_;
-  HostPart part_;
-  ArrayCompletion completion_;
-  std::size_t found_ = 0;
 };
 
 }  // namespace sluice

@@ -47,7 +47,6 @@ void ArrayMemory::make_room(std::size_t size) {
   host_requests_.reset();
   host_indices_.reset();
   active_.reset();
-  outcomes_.reset();
   size_ = 0;
   counts_ = {};
 }
@@ -122,11 +121,28 @@ bool ArrayMemory::follow(const MPI_Request* requests, std::size_t size) {
 
 std::size_t ArrayMemory::first_done(std::uint64_t completions) {
   if (quiet_at_ == completions) return size_;
-  for (std::size_t i = 0; i < size_; ++i) {
-    if (is_done(i)) return i;
+  const std::size_t first = next_done(0);
+  if (first == size_) quiet_at_ = completions;
+  return first;
+}
+
+std::size_t ArrayMemory::next_done(std::size_t i) const {
+  const std::atomic<bool>* const* const done = done_.get();
+  while (i < size_ && !done[i]->load(std::memory_order_relaxed)) ++i;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return i;
+}
+
+bool ArrayMemory::is_quiet(const MPI_Request* requests, std::size_t size, std::uint64_t completions) const {
+  if (quiet_at_ != completions || size_ != size || seen_changes_ != handle_changes()) return false;
+  if (count(What::ours) == 0 || count(What::hosts) != 0) return false;
+  const MPI_Request* const values = values_.get();
+  std::size_t i = 0;
+  for (; i + compared_at_once <= size; i += compared_at_once) {
+    if (!same(requests + i, values + i)) return false;
   }
-  quiet_at_ = completions;
-  return size_;
+  while (i < size && requests[i] == values[i]) ++i;
+  return i == size;
 }
 
 bool ArrayMemory::all_done() {
@@ -150,26 +166,17 @@ void ArrayMemory::finished(std::size_t i, MPI_Request now) {
   }
 }
 
-std::span<Request* const> ArrayMemory::list_done(std::size_t i, int* indices) {
-  if (!active_) active_ = std::make_unique_for_overwrite<Request*[]>(room_);
-  std::size_t count = 0;
-  for (; i < size_; ++i) {
-    if (!is_done(i)) continue;
-    indices[count] = static_cast<int>(i);
-    active_[count++] = handles_[i]->active;
-  }
-  return {active_.get(), count};
-}
-
 void ArrayMemory::forget() {
   size_ = 0;
   counts_ = {};
   hosts_listed_ = false;
 }
 
-/// Where only one thread is in calls, whatever has changed since `follow` is this call's doing, and noted.
-void ArrayMemory::settle() {
-  if (!calls_may_be_concurrent()) seen_changes_ = handle_changes();
+ArrayMemory::OwnChanges::OwnChanges(ArrayMemory& memory)
+    : memory_(memory), are_seen_(!calls_may_be_concurrent() && memory.seen_changes_ == handle_changes()) {}
+
+ArrayMemory::OwnChanges::~OwnChanges() {
+  if (are_seen_) memory_.seen_changes_ = handle_changes();
 }
 
 std::span<MPI_Request> ArrayMemory::list_hosts() {
@@ -197,20 +204,21 @@ std::span<Request* const> ArrayMemory::list_active() {
   return {active_.get(), count};
 }
 
-Outcome* ArrayMemory::outcomes() {
-  if (!outcomes_) outcomes_ = std::make_unique_for_overwrite<Outcome[]>(room_);
-  return outcomes_.get();
-}
-
 /// Where calls find the memory of their array. Calls of more threads at once than there are memories get one for themselves.
 class ArrayMemories {
  public:
-  ArrayMemory& borrow(const MPI_Request* array) {
+  /// The one that has followed this array last, if it is not in use.
+  ArrayMemory* recall(const MPI_Request* array) {
     const std::size_t first = place_of(array);
     for (const std::size_t other : {std::size_t{0}, std::size_t{1}}) {
       ArrayMemory& memory = memories_[first ^ other];
-      if (memory.array_.load(std::memory_order_relaxed) == array && take(memory)) return memory;
+      if (memory.array_.load(std::memory_order_relaxed) == array && take(memory)) return &memory;
     }
+    return nullptr;
+  }
+  /// One for an array that none has followed last.
+  ArrayMemory& borrow(const MPI_Request* array) {
+    const std::size_t first = place_of(array);
     for (std::size_t other = 0; other < memories_.size(); ++other) {
       ArrayMemory& memory = memories_[first ^ ((other + turn_.load(std::memory_order_relaxed)) % memories_.size())];
       if (!take(memory)) continue;
@@ -222,7 +230,6 @@ class ArrayMemories {
     return *own;
   }
   void give_back(ArrayMemory& memory) {
-    memory.settle();
     if (&memory >= memories_.data() && &memory < memories_.data() + memories_.size()) {
       memory.busy_.store(false, std::memory_order_release);
     } else {
@@ -231,8 +238,12 @@ class ArrayMemories {
   }
 
  private:
+  /// Where only one thread is in calls, one that is in use is that of a call which has called the program back.
   static bool take(ArrayMemory& memory) {
-    return !memory.busy_.load(std::memory_order_relaxed) && !memory.busy_.exchange(true, std::memory_order_acquire);
+    if (memory.busy_.load(std::memory_order_relaxed)) return false;
+    if (calls_may_be_concurrent()) return !memory.busy_.exchange(true, std::memory_order_acquire);
+    memory.busy_.store(true, std::memory_order_relaxed);
+    return true;
   }
   static std::size_t place_of(const MPI_Request* array) {
     return (reinterpret_cast<std::uintptr_t>(array) * 0x9E3779B97F4A7C15u) >> 60;
@@ -251,12 +262,21 @@ ArrayMemories& memories() {
 
 }  // namespace
 
-RequestArray::RequestArray(int count, MPI_Request requests[]) : requests_(requests), memory_(nullptr) {
-  if (count < 0 || (count > 0 && !requests)) return;
-  memory_ = &memories().borrow(requests);
-  if (memory_->follow(requests, static_cast<std::size_t>(count))) return;
-  memories().give_back(*memory_);
-  memory_ = nullptr;
+RequestArray::RequestArray(MPI_Request requests[]) : requests_(requests), memory_(memories().recall(requests)) {}
+
+bool RequestArray::is_quiet_after_poll(int count) const {
+  if (!memory_ || count <= 0) return false;
+  const std::uint64_t completions = engine().completions();
+  if (!memory_->is_quiet(requests_, static_cast<std::size_t>(count), completions)) return false;
+  engine().progress();
+  return engine().completions() == completions;
+}
+
+bool RequestArray::follow(int count) {
+  if (count < 0 || (count > 0 && !requests_)) return false;
+  if (!memory_) memory_ = &memories().borrow(requests_);
+  is_followed_ = true;
+  return memory_->follow(requests_, static_cast<std::size_t>(count));
 }
 
 RequestArray::~RequestArray() {

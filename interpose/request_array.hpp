@@ -43,15 +43,28 @@ class ArrayMemory {
   [[nodiscard]] bool is_done(std::size_t i) const { return done_[i]->load(std::memory_order_acquire); }
   /// Index of the first of Sluice's that is complete; `size` when there is none. `completions`: the engine's count, read before.
   std::size_t first_done(std::uint64_t completions);
+  /// From `i` on.
+  [[nodiscard]] std::size_t next_done(std::size_t i) const;
+  /// These are the requests, all of them Sluice's, null or inactive, and none was complete at this count.
+  [[nodiscard]] bool is_quiet(const MPI_Request* requests, std::size_t size, std::uint64_t completions) const;
   bool all_done();
   /// The call has completed that one of Sluice's, and left `now` in its place.
   void finished(std::size_t i, MPI_Request now);
-  /// Appends all from `i` on that are complete to `indices`; the engine's side of each, valid as the lists below.
-  std::span<Request* const> list_done(std::size_t i, int* indices);
   /// All is complete, so that there is nothing left to remember.
   void forget();
-  /// The call ends.
-  void settle();
+  /// While the call completes what it also tells by `finished`, other handles do not change: they need not be looked at for it.
+  /// Only where one thread is in calls.
+  class OwnChanges {
+   public:
+    explicit OwnChanges(ArrayMemory& memory);
+    ~OwnChanges();
+    OwnChanges(const OwnChanges&) = delete;
+    OwnChanges& operator=(const OwnChanges&) = delete;
+
+   private:
+    ArrayMemory& memory_;
+    bool are_seen_;
+  };
 
   /// Lists for calls of the host's and the engine's, valid until the next function that is not const.
   std::span<MPI_Request> list_hosts();
@@ -60,8 +73,6 @@ class ArrayMemory {
   void forget_hosts() { hosts_listed_ = false; }
   /// Of all that are Sluice's; null entries for those that were complete at once.
   std::span<Request* const> list_active();
-  /// Room for as many outcomes.
-  Outcome* outcomes();
 
  private:
   friend class ArrayMemories;
@@ -88,7 +99,6 @@ class ArrayMemory {
   std::unique_ptr<MPI_Request[]> host_requests_;
   std::unique_ptr<std::size_t[]> host_indices_;
   std::unique_ptr<Request*[]> active_;
-  std::unique_ptr<Outcome[]> outcomes_;
 
   std::atomic<bool> busy_{false};
   std::atomic<const MPI_Request*> array_{nullptr};  // whose requests it has followed last; a hint
@@ -96,13 +106,19 @@ class ArrayMemory {
 
 class RequestArray {
  public:
-  RequestArray(int count, MPI_Request requests[]);
+  /// Finds what is remembered of the array at this place. Nothing but `is_remembered` may be asked before `follow`.
+  explicit RequestArray(MPI_Request requests[]);
   ~RequestArray();
   RequestArray(const RequestArray&) = delete;
   RequestArray& operator=(const RequestArray&) = delete;
 
-  /// Otherwise a completion call must not be given it; the host then says what is wrong.
-  [[nodiscard]] bool sound() const { return memory_ != nullptr; }
+  /// The last call over it has left something open.
+  [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() != 0; }
+  /// All of them are Sluice's, null or inactive, and nothing was complete at the last look; nor is after another poll. Before
+  /// `follow`.
+  [[nodiscard]] bool is_quiet_after_poll(int count) const;
+  /// False: a completion call must not be given it; the host then says what is wrong.
+  bool follow(int count);
 
   [[nodiscard]] std::size_t size() const { return memory_->size(); }
   /// Active requests, complete or not.
@@ -121,16 +137,17 @@ class RequestArray {
   /// Index of the first request of Sluice's that is complete; `size()` when there is none.
   std::size_t first_complete();
   bool all_complete() { return memory_->all_done(); }
-  std::span<Request* const> list_complete(std::size_t first, int* indices) { return memory_->list_done(first, indices); }
+  [[nodiscard]] std::size_t next_complete(std::size_t index) const { return memory_->next_done(index); }
   /// The call has completed all.
   void forget() { memory_->forget(); }
+  [[nodiscard]] bool is_followed() const { return is_followed_; }
+  /// See ArrayMemory.
+  [[nodiscard]] ArrayMemory::OwnChanges own_changes() { return ArrayMemory::OwnChanges(*memory_); }
   /// The call has completed this one of Sluice's.
   void finished(std::size_t index) { memory_->finished(index, requests_[index]); }
 
   /// The engine's side of all active requests, with null entries for those that were complete at once.
   std::span<Request* const> engine_requests() { return memory_->list_active(); }
-  /// Room for an outcome of each.
-  Outcome* outcomes() { return memory_->outcomes(); }
 
   /// The host's requests, close together; `host_index` tells where each came from.
   [[nodiscard]] MPI_Request* host_requests() { return memory_->list_hosts().data(); }
@@ -142,7 +159,8 @@ class RequestArray {
 
  private:
   MPI_Request* requests_;
-  ArrayMemory* memory_;
+  ArrayMemory* memory_;  // nullptr: none knows it, and it was not followed
+  bool is_followed_ = false;
 };
 
 }  // namespace sluice

@@ -147,8 +147,9 @@ class Engine {
   [[nodiscard]] static Outcome peek(const Request& request);
   /// The outcome; the request is gone afterwards. Only after is_complete or wait_all said so.
   Outcome take(Request* request);
-  /// The same for all that are not null; `outcomes` has as many places. A request that a program names twice is taken once.
-  void take(std::span<Request* const> requests, Outcome* outcomes);
+  /// Requests that are complete, and whose outcomes were looked at with `peek`, as RequestPool wants them: they are gone
+  /// afterwards.
+  void give_back(Request* first, Request* last);
   /// A receive that is not matched yet completes as cancelled; anything else stays as it is.
   void cancel(Request& request);
   /// The application forgets the request; it is finished in the background.

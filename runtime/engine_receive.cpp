@@ -98,16 +98,7 @@ Outcome Engine::State::take(Request* request) {
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------
 
-Outcome Engine::peek(const Request& request) {
-  Outcome outcome;
-  outcome.source = request.rank;
-  outcome.tag = request.tag;
-  outcome.failure = request.failure;
-  outcome.cancelled = request.cancelled;
-  outcome.bytes = request.failure == Failure::truncated ? request.message_bytes : request.limit;
-  outcome.lazy_token = request.matched ? 0 : request.lazy_token;
-  return outcome;
-}
+Outcome Engine::peek(const Request& request) { return outcome_of(request); }
 
 const std::atomic<bool>& Engine::completion_of(const Request& request) { return request.complete; }
 
@@ -120,12 +111,10 @@ Outcome Engine::take(Request* request) {
   return state_->take(request);
 }
 
-void Engine::take(std::span<Request* const> requests, Outcome* outcomes) {
-  const Lock lock(state_->mutex);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!requests[i]) continue;
-    outcomes[i] = RequestPool::is_in_use(*requests[i]) ? state_->take(requests[i]) : Outcome{};
-  }
+void Engine::give_back(Request* first, Request* last) {
+  State& state = *state_;
+  const Lock lock = state.concurrent_calls ? Lock(state.mutex) : Lock(state.mutex, std::defer_lock);
+  state.pool.give_back(first, last);
 }
 
 Outcome Engine::receive(Context& context, Rank from, Tag tag, void* data, std::size_t capacity, CallSite site) {

@@ -1,26 +1,22 @@
 #include "runtime/request.hpp"
 
 namespace sluice {
-namespace {
-
-constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
-constexpr std::uint64_t in_use = std::uint64_t{1} << 63;
-
-std::uint64_t raw(RequestId id) { return static_cast<std::uint64_t>(id); }
-
-}  // namespace
-
 Request* RequestPool::take() {
-  if (free_.empty()) grow();
-  Request* request = free_.back();
-  free_.pop_back();
+  Request* request = returned_;
+  if (request) {
+    returned_ = next_of(*request);
+  } else {
+    if (free_.empty()) grow();
+    request = free_.back();
+    free_.pop_back();
+  }
+  reset(*request);
   request->id = static_cast<RequestId>(raw(request->id) | in_use);
   return request;
 }
 
 void RequestPool::give_back(Request* request) {
-  reset(*request);
-  request->id = static_cast<RequestId>(((raw(request->id) & ~in_use) + one_generation) & ~in_use);
+  retire(*request);
   free_.push_back(request);
 }
 
@@ -30,8 +26,6 @@ Request* RequestPool::find(RequestId id) const {
   Request* request = &chunks_[index / chunk_entries][index % chunk_entries];
   return request->id == id && (raw(id) & in_use) ? request : nullptr;
 }
-
-bool RequestPool::is_in_use(const Request& request) { return (raw(request.id) & in_use) != 0; }
 
 void RequestPool::grow() {
   const std::size_t first = chunks_.size() * chunk_entries;
@@ -60,9 +54,7 @@ void RequestPool::reset(Request& request) {
   request.aside = request.brought = 0;
   request.alias = nullptr;
   request.failure = Failure::none;
-  if (request.gaps) request.layout_buffer = {};
   request.gaps = false;
-  if (request.owned) request.owned.reset();
   request.message_bytes = request.limit = request.offset = 0;
   request.remote_request = request.remote_address = 0;
   request.progress_slot = Transport::no_slot;

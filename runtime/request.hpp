@@ -36,7 +36,7 @@ class alignas(cache_line) Request {
   enum class Expects : std::uint8_t { nothing, clearance, acknowledgement };
 
   // --- what any message needs: the first four lines of cache, each on its own so that windows of many small messages do not have
-  // to bring more of each request
+  // to bring more of each request; and what is asked of one that is complete: the first line
 
   std::atomic<bool> complete{false};
   Kind kind{};
@@ -67,22 +67,22 @@ class alignas(cache_line) Request {
   bool awaited = false;            // by a call that the trace is told of
   bool shadow = false;             // send: a copy of one that is over for the program
   std::uint8_t rts_flags = 0;
-  std::uint32_t traced = 0;       // its number in the trace
-  std::uint32_t traced_site = 0;  // that of its call site
-  std::uint32_t progress_slot = Transport::no_slot;
-  Peer peer{};  // the other side, once it is known
   Rank rank{};  // send: destination; receive: wanted source, then the true one
   Tag tag{};    // likewise
-  Context* context = nullptr;
   RequestId id{};
+  std::size_t limit = 0;  // bytes that are wanted
+  Context* context = nullptr;
 
-  ListLink<Request> match_link;   // posted receives
-  std::uint64_t sequence = 0;     // order of posting
-  std::byte* data = nullptr;      // contiguous buffers
-  std::size_t bytes = 0;          // send: message size; receive: capacity
-  std::size_t message_bytes = 0;  // receive: what the sender sends
-  std::size_t limit = 0;          // bytes that are wanted
+  ListLink<Request> match_link;  // posted receives
+  std::uint64_t sequence = 0;    // order of posting
+  std::byte* data = nullptr;     // contiguous buffers
+  std::size_t bytes = 0;         // send: message size; receive: capacity
+  Peer peer{};                   // the other side, once it is known
+  std::uint32_t progress_slot = Transport::no_slot;
+  std::uint32_t traced = 0;       // its number in the trace
+  std::uint32_t traced_site = 0;  // that of its call site
 
+  std::size_t message_bytes = 0;       // receive: what the sender sends
   std::size_t stop = 0;                // receive: those from here to limit are in place already
   std::size_t offset = 0;              // bytes that are in place
   std::size_t brought = 0;             // send: so much of it was streamed with its announcement
@@ -177,31 +177,64 @@ class alignas(cache_line) Request {
   [[nodiscard]] ByteRange range() const { return has_gaps() ? layout_buffer.span() : ByteRange::of(data, bytes); }
 };
 
-/// Requests are never returned to the system; an entry's generation changes with each use.
+/// Of one that is complete, or released with the engine lock held.
+[[nodiscard]] inline Outcome outcome_of(const Request& request) {
+  Outcome outcome;
+  outcome.source = request.rank;
+  outcome.tag = request.tag;
+  outcome.failure = request.failure;
+  outcome.cancelled = request.cancelled;
+  outcome.bytes = request.failure == Failure::truncated ? request.message_bytes : request.limit;
+  outcome.lazy_token = request.unknown ? request.lazy_token : 0;
+  return outcome;
+}
+
+/// Requests are never returned to the system; an entry's generation changes with each use. It is made as new when it is taken, as
+/// its lines are written then anyway.
+///
+/// Belongs to the engine lock; but chains are given back by whoever is in a call, without it where only one thread is
+/// (`returned_`, from which calls take, also belongs to that thread).
 class RequestPool {
  public:
+  /// By a call of the application's.
   Request* take();
   void give_back(Request* request);
+  /// Complete ones, `retired` by the thread to which they belong, and chained to each other by `next_of`.
+  void give_back(Request* first, Request* last) {
+    next_of(*last) = returned_;
+    returned_ = first;
+  }
+  /// Nobody finds it any more, and it holds nothing.
+  static void retire(Request& request) {
+    if (request.gaps) [[unlikely]]
+      request.layout_buffer = {};
+    if (request.is_send() && request.owned) request.owned.reset();
+    request.id = static_cast<RequestId>(((raw(request.id) & ~in_use) + one_generation) & ~in_use);
+  }
+  static Request*& next_of(Request& request) { return request.match_link.next; }
   /// nullptr when no request in use has that name.
   [[nodiscard]] Request* find(RequestId id) const;
-  [[nodiscard]] static bool is_in_use(const Request& request);
   template <typename Visit>
   void for_each_in_use(Visit&& visit) const {
     for (const auto& chunk : chunks_) {
       for (std::size_t entry = 0; entry < chunk_entries; ++entry) {
-        if (is_in_use(chunk[entry])) visit(chunk[entry]);
+        if ((raw(chunk[entry].id) & in_use) != 0) visit(chunk[entry]);
       }
     }
   }
 
  private:
   static constexpr std::size_t chunk_entries = 256;
+  static constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t in_use = std::uint64_t{1} << 63;
 
+  static std::uint64_t raw(RequestId id) { return static_cast<std::uint64_t>(id); }
   void grow();
   static void reset(Request& request);
 
   std::vector<std::unique_ptr<Request[]>> chunks_;
   std::vector<Request*> free_;
+  Request* returned_ = nullptr;
 };
 
 }  // namespace sluice

@@ -91,6 +91,7 @@ PROGRAMS = [
     Program("persistent", ranks=and_reused(USUAL_RANKS)),
     Program("wait_family"),
     Program("request_arrays", ranks={mode: USUAL_RANKS[mode] for mode in ("release", "userfaultfd", "off", "disabled")}),
+    Program("request_windows", ranks={mode: USUAL_RANKS[mode] for mode in ("release", "userfaultfd", "off", "disabled")}),
     Program("cancel"),
     Program("proc_null"),
     Program("datatypes", ranks=only_with(2)),

@@ -51,6 +51,43 @@ TEST(RequestPool, gives_back_a_request_as_new) {
   EXPECT_EQ(request->owned, nullptr);
 }
 
+TEST(RequestPool, gives_out_a_chain_in_its_order_and_as_new) {
+  RequestPool pool;
+  Request* const first = pool.take();
+  Request* const second = pool.take();
+  const RequestId former = first->id;
+  for (Request* request : {first, second}) {
+    request->complete = true;
+    request->cancelled = true;
+    request->owned = std::make_unique<std::byte[]>(10);
+    RequestPool::retire(*request);
+    EXPECT_EQ(request->owned, nullptr);
+  }
+  RequestPool::next_of(*first) = second;
+  pool.give_back(first, second);
+  EXPECT_EQ(pool.find(former), nullptr);
+
+  EXPECT_EQ(pool.take(), first);
+  EXPECT_EQ(pool.take(), second);
+  EXPECT_FALSE(second->complete);
+  EXPECT_FALSE(second->cancelled);
+  EXPECT_EQ(pool.find(former), nullptr);
+  EXPECT_EQ(pool.find(second->id), second);
+}
+
+TEST(RequestPool, visits_what_is_in_use_only) {
+  RequestPool pool;
+  Request* const in_use = pool.take();
+  Request* const retired = pool.take();
+  pool.give_back(pool.take());
+  RequestPool::retire(*retired);
+  pool.give_back(retired, retired);
+
+  std::set<const Request*> visited;
+  pool.for_each_in_use([&](const Request& request) { visited.insert(&request); });
+  EXPECT_EQ(visited, std::set<const Request*>{in_use});
+}
+
 TEST(RequestPool, grows_without_giving_out_a_request_twice) {
   RequestPool pool;
   std::set<Request*> taken;
