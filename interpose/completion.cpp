@@ -42,7 +42,7 @@ Handle* first_if_complete(int count, const MPI_Request requests[], int* index) {
 }
 
 Handle* first_unremembered(RequestArray& array, int count, const MPI_Request requests[], int* index) {
-  if (array.is_remembered() || count <= 0 || !requests) return nullptr;
+  if (count <= 0 || !requests) return nullptr;
   const MPI_Request null = predefined().request_null;
   HandleSearch search;
   int open = 0;
@@ -54,7 +54,7 @@ Handle* first_unremembered(RequestArray& array, int count, const MPI_Request req
       ++open;
     } else if (!handle->is_inactive()) {
       *index = i;
-      if (open > count / 2) array.follow(count);  // it is polled, most likely
+      if (array.is_long(count) && open > count / 2) array.follow(count);  // it is polled, most likely
       return handle;
     }
   }

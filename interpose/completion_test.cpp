@@ -90,8 +90,8 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
     *flag = 0;
     return MPI_SUCCESS;
   }
-  Handle* complete = first_if_complete(count, requests, index);
-  if (!complete) complete = first_unremembered(array, count, requests, index);
+  Handle* const complete =
+      array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
   if (complete) {
     *flag = 1;
     return finish_first(*complete, array, *index, status, site.function());
@@ -123,8 +123,7 @@ int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, i
     engine().progress();
     first = array.first_complete();
   }
-  HostPart part(array, statuses);
-  some.collect(array, first, part);
+  some.collect(array, first);
   return some.conclude(completed);
 }
 

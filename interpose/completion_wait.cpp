@@ -110,9 +110,9 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
     *index = 0;
     return finish_one(*only, requests[0], status, site.function());
   }
-  Handle* complete = first_if_complete(count, requests, index);
   RequestArray array(requests);
-  if (!complete) complete = first_unremembered(array, count, requests, index);
+  Handle* const complete =
+      array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
   if (complete) return finish_first(*complete, array, *index, status, site.function());
   if (!array.follow(count)) return host().Waitany(count, requests, index, status);
   if (array.has_only_hosts()) return host_wait_any(count, requests, index, status);
@@ -140,18 +140,17 @@ int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, i
   if (some.collect_unremembered(array)) return some.conclude(completed);
   if (!array.follow(count)) return host().Waitsome(count, requests, completed, indices, statuses);
   if (array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);
-  HostPart part(array, statuses);
   std::size_t first = array.first_complete();
   if (array.hosts() == 0 && array.ours() != 0 && first == array.size()) {
     engine().wait_any(array.engine_requests());
     first = array.first_complete();
   }
-  if (some.collect(array, first, part)) return some.conclude(completed);
+  if (some.collect(array, first)) return some.conclude(completed);
   Engine::Pause pause(engine());
   do {
     engine().progress();
     pause.step();
-  } while (!some.collect(array, array.first_complete(), part));
+  } while (!some.collect(array, array.first_complete()));
   return some.conclude(completed);
 }
 

@@ -112,8 +112,10 @@ class RequestArray {
   RequestArray(const RequestArray&) = delete;
   RequestArray& operator=(const RequestArray&) = delete;
 
-  /// The last call over it has left something open.
-  [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() != 0; }
+  /// What is remembered of it is worth more than a look at each request: the last call has left something open, and it is not
+  /// short.
+  [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() > most_looked_at; }
+  static bool is_long(int count) { return count > static_cast<int>(most_looked_at); }
   /// All of them are Sluice's, null or inactive, and nothing was complete at the last look; nor is after another poll. Before
   /// `follow`.
   [[nodiscard]] bool is_quiet_after_poll(int count) const;
@@ -158,6 +160,8 @@ class RequestArray {
   void forget_hosts() { memory_->forget_hosts(); }
 
  private:
+  static constexpr std::size_t most_looked_at = 32;
+
   MPI_Request* requests_;
   ArrayMemory* memory_;  // nullptr: none knows it, and it was not followed
   bool is_followed_ = false;

@@ -39,7 +39,7 @@ bool SomeCompletion::collect_unremembered(RequestArray& array) {
   if (array.is_remembered() || count_ <= 0 || !requests_ || !go_through()) return false;
   exhausted_ = found_ == 0 && open_ == 0;
   if (found_ == 0 && open_ != 0) return false;
-  if (open_ > found_) array.follow(count_);  // it is polled, most likely
+  if (array.is_long(count_) && open_ > found_) array.follow(count_);  // it is polled, most likely
   return true;
 }
 
@@ -53,13 +53,15 @@ void SomeCompletion::collect_ours(RequestArray& array, std::size_t first) {
   for (std::size_t k = before; k < found_; ++k) array.finished(static_cast<std::size_t>(indices_[k]));
 }
 
-bool SomeCompletion::collect(RequestArray& array, std::size_t first, HostPart& part) {
+bool SomeCompletion::collect(RequestArray& array, std::size_t first) {
   collect_ours(array, first);
+  exhausted_ = found_ == 0 && array.ours() == 0;
   if (array.hosts() != 0) {
+    HostPart part(array, statuses_);
     found_ += part.test_some(indices_ + found_, status_at(statuses_, found_));
     host_code_ = part.code();
+    exhausted_ = exhausted_ && found_ == 0 && part.inactive();
   }
-  exhausted_ = found_ == 0 && array.ours() == 0 && (array.hosts() == 0 || part.inactive());
   if (array.ours() == 0) array.forget();
   return found_ != 0 || exhausted_;
 }

@@ -21,7 +21,7 @@ class SomeCompletion {
   bool collect_unremembered(RequestArray& array);
   /// Completes everything that is complete now, `first` in front; true when that was anything, also before, or when nothing ever
   /// will be.
-  bool collect(RequestArray& array, std::size_t first, HostPart& part);
+  bool collect(RequestArray& array, std::size_t first);
   int conclude(int* completed);
 
  private:
