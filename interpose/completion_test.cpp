@@ -117,7 +117,7 @@ int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, i
   SomeCompletion some(count, requests, indices, statuses, site.function());
   if (some.collect_unremembered(array)) return some.conclude(completed);
   if (!array.follow(count)) return host().Testsome(count, requests, completed, indices, statuses);
-  if (array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);
+  if (some.found() == 0 && array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);
   std::size_t first = array.first_complete();
   if (first == array.size()) {
     engine().progress();

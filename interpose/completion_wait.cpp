@@ -139,7 +139,7 @@ int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, i
   SomeCompletion some(count, requests, indices, statuses, site.function());
   if (some.collect_unremembered(array)) return some.conclude(completed);
   if (!array.follow(count)) return host().Waitsome(count, requests, completed, indices, statuses);
-  if (array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);
+  if (some.found() == 0 && array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);
   std::size_t first = array.first_complete();
   if (array.hosts() == 0 && array.ours() != 0 && first == array.size()) {
     engine().wait_any(array.engine_requests());

@@ -5,7 +5,7 @@
 
 enum { most = 300 };
 
-static MPI_Request requests[most];
+static MPI_Request requests[most + 1];
 static MPI_Request persistent;
 static int values[most], indices[most];
 static MPI_Status statuses[most];
@@ -260,6 +260,49 @@ static void polls_for_one_let_others_come(void) {
   free(target);
 }
 
+// Receives that are complete beside a request of the host's that is not.
+static void beside_the_host(void) {
+  static const int counts[] = {1, 3, 40, 100};
+  MPI_Comm comm;
+  MPI_Comm_dup(WORLD, &comm);
+  for (unsigned c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+    for (int waits = 0; waits < 2; waits++) {
+      const int count = counts[c];
+      int completed = 0, seen = 0;
+      if (rank == 0) {
+        begin(count, 0);
+        for (int i = 0; i < count; i++) {
+          int flag = 0;
+          send(i, i);
+          while (!flag) MPI_Request_get_status(requests[i], &flag, IGNORE);
+        }
+        MPI_Ibarrier(comm, &requests[count]);
+        while (seen < count) {
+          if (waits) {
+            MPI_Waitsome(count + 1, requests, &completed, indices, statuses);
+          } else {
+            MPI_Testsome(count + 1, requests, &completed, indices, statuses);
+          }
+          EXPECT(completed >= 0 && seen + completed <= count, "%d completed", completed);
+          if (completed < 0) break;
+          for (int k = 0; k < completed; k++) expect_own_status(&statuses[k], indices[k], receives);
+          seen += completed;
+        }
+        EXPECT_EQ(seen, count);
+        for (int to = 1; to < size; to++) MPI_Send(&seen, 1, MPI_INT, to, most, WORLD);
+        MPI_Waitsome(count + 1, requests, &completed, indices, statuses);
+        EXPECT_EQ(completed, 1);
+        EXPECT_EQ(indices[0], count);
+      } else {
+        MPI_Recv(&seen, 1, MPI_INT, 0, most, WORLD, IGNORE);
+        MPI_Ibarrier(comm, &requests[0]);
+        MPI_Wait(&requests[0], IGNORE);
+      }
+    }
+  }
+  MPI_Comm_free(&comm);
+}
+
 // Sends and receives of several sizes in one window, both ways at once.
 static void exchanges(void) {
   enum { count = 24, longest = 60 * KB };
@@ -291,6 +334,10 @@ static void exchanges(void) {
   free(in);
 }
 
-static const Case cases[] = {CASE(of_every_length, 1), CASE(with_an_error, 2), CASE(by_one_call_after_the_other, 1),
-                             CASE(polls_for_one_let_others_come, 2), CASE(exchanges, 2)};
+static const Case cases[] = {CASE(of_every_length, 1),
+                             CASE(with_an_error, 2),
+                             CASE(by_one_call_after_the_other, 1),
+                             CASE(polls_for_one_let_others_come, 2),
+                             CASE(beside_the_host, 2),
+                             CASE(exchanges, 2)};
 SUITE(cases)
