@@ -9,6 +9,7 @@ class Program:
     name: str
     source_binary: str = ""  # the program built from the source file of that name; its own name when empty
     ranks: tuple = (2, 4)
+    alone: bool = True  # with one rank as well, unless others judge it or stand beside it: that is about messages of two
     env: dict = dataclasses.field(default_factory=dict)
     arguments: tuple = ()
     # Judges a job under Sluice (jobs.Result) and its reference on the host: a complaint, or an empty string. None: both end

@@ -46,5 +46,5 @@ PROGRAMS = [
     *(Program(f"signals_faulthandler_{when}", "signals_faulthandler.py", arguments=(when,), expect=reports_its_fault,
               env={"SLUICE_RELEASE": "early"})  # mpi4py has errors return
       for when in ("before", "after")),
-    *([Program("signals_java")] if shutil.which("javac") else []),
+    *([Program("signals_java", alone=False)] if shutil.which("javac") else []),
 ]
