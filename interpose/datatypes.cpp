@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "interpose/datatype_decoder.hpp"
@@ -42,6 +43,9 @@ Types& types() {
   return instance;
 }
 
+/// Those that the calling thread is in, one inside the other's callbacks.
+constinit thread_local TypeFree* innermost_free = nullptr;
+
 constexpr unsigned shortcut_bits = 12;
 std::array<std::atomic<const Entry*>, 1U << shortcut_bits> shortcuts;
 
@@ -69,6 +73,12 @@ bool host_accepts(MPI_Datatype type, MPI_Comm examiner) {
   return host().Send(nullptr, 0, type, MPI_PROC_NULL, 0, examiner) == MPI_SUCCESS;
 }
 
+FlatType flat_of(std::shared_ptr<const Layout> layout) {
+  const bool simple = layout->is_contiguous() && layout->first_byte() == 0;
+  const std::size_t size = layout->size();
+  return {size, simple, std::move(layout)};
+}
+
 const Entry* remember(Types& all, MPI_Datatype type, std::shared_ptr<const Layout> layout) {
   Entry* entry = nullptr;
   if (all.unused.empty()) {
@@ -78,16 +88,27 @@ const Entry* remember(Types& all, MPI_Datatype type, std::shared_ptr<const Layou
     all.unused.pop_back();
   }
   entry->permanent = is_predefined(combiner_of(type));
-  entry->flat.size = layout->size();
-  entry->flat.simple = layout->is_contiguous() && layout->first_byte() == 0;
-  entry->flat.layout = std::move(layout);
+  entry->flat = flat_of(std::move(layout));
   entry->handle.store(type, std::memory_order_release);
   all.entries.emplace(type, entry);
   return entry;
 }
 
+/// In a delete callback. How the type was made cannot be asked any more.
+const FlatType* find_while_freed(TypeFree& freed, MPI_Datatype type) {
+  if (freed.flat().layout) return &freed.flat();
+  Types& all = types();
+  const std::lock_guard lock(all.mutex);
+  if (!all.examiner || !host_accepts(type, all.examiner)) return nullptr;
+  std::shared_ptr<const Layout> layout = layout_by_packing(type, all.examiner);
+  if (!layout) return nullptr;
+  freed.flat() = flat_of(std::move(layout));
+  return &freed.flat();
+}
+
 const FlatType* find_or_decode(MPI_Datatype type) {
   if (!type) return nullptr;
+  if (TypeFree* const freed = TypeFree::find(type)) return find_while_freed(*freed, type);
   Types& all = types();
   const std::lock_guard lock(all.mutex);
   const Entry* entry = nullptr;
@@ -120,18 +141,30 @@ const FlatType* flat_type(MPI_Datatype type) {
   return flat ? flat : find_or_decode(type);
 }
 
-void forget_type(MPI_Datatype type) {
+TypeFree* TypeFree::find(MPI_Datatype type) {
+  TypeFree* freed = innermost_free;
+  while (freed && freed->type_ != type) freed = freed->outer_;
+  return freed;
+}
+
+TypeFree::TypeFree(MPI_Datatype type) : type_(type), outer_(innermost_free) {
   Types& all = types();
   const std::lock_guard lock(all.mutex);
   const auto known = all.entries.find(type);
-  if (known == all.entries.end() || known->second->permanent) return;
-  Entry* entry = known->second;
-  all.entries.erase(known);
-  clear_shortcuts(*entry, type);
-  entry->handle.store(nullptr, std::memory_order_release);
-  entry->flat = {};
-  all.unused.push_back(entry);
+  if (known != all.entries.end() && known->second->permanent) {
+    type_ = nullptr;  // the host refuses
+  } else if (known != all.entries.end()) {
+    Entry* entry = known->second;
+    all.entries.erase(known);
+    clear_shortcuts(*entry, type);
+    entry->handle.store(nullptr, std::memory_order_release);
+    flat_ = std::exchange(entry->flat, {});
+    all.unused.push_back(entry);
+  }
+  innermost_free = this;
 }
+
+TypeFree::~TypeFree() { innermost_free = outer_; }
 
 void open_datatypes() {
   Types& all = types();

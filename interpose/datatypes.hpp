@@ -33,7 +33,24 @@ void close_datatypes();
 /// call (a pending or persistent request) keeps `layout`.
 const FlatType* flat_type(MPI_Datatype type);
 
-/// Called by MPI_Type_free before the host frees the type, after which the handle may name another type. [any thread]
-void forget_type(MPI_Datatype type);
+/// MPI_Type_free, while the host frees the type, after which the handle may name another one. The host calls the program's
+/// delete callbacks, in which the type can be used as ever, but the host has forgotten how it was made. So the calling thread
+/// keeps what is known of it until then, and the table does not. [any thread]
+class TypeFree {
+ public:
+  explicit TypeFree(MPI_Datatype type);
+  ~TypeFree();
+  TypeFree(const TypeFree&) = delete;
+  TypeFree& operator=(const TypeFree&) = delete;
+
+  /// Of the calling thread; nullptr when it is not about to free the type.
+  static TypeFree* find(MPI_Datatype type);
+  [[nodiscard]] FlatType& flat() { return flat_; }
+
+ private:
+  MPI_Datatype type_;
+  FlatType flat_;  // without a layout as long as the type was in no message
+  TypeFree* outer_;
+};
 
 }  // namespace sluice

@@ -70,6 +70,7 @@ int start(Handle& handle, CallSite site) {
       return raise_error(communicator, MPI_ERR_BUFFER, site.function());
     }
     handle.active = operation.on_device ? start_on_device(handle, site) : start_operation(operation, *communicator.context, site);
+    handle.outcome = empty_outcome;  // of a send that has left
   }
   set_started(handle);
   return MPI_SUCCESS;

@@ -6,7 +6,7 @@ namespace sluice::calls {
 namespace {
 
 int Type_free(CallSite, MPI_Datatype* type) {
-  if (type) forget_type(*type);
+  const TypeFree free(type ? *type : nullptr);
   return host().Type_free(type);
 }
 

@@ -68,7 +68,7 @@ class Check {
     flat_ = {flat->size, false, sluice::layout_by_packing(type_, MPI_COMM_SELF)};
     require(flat_.layout != nullptr, "a type could not be understood by packing it");
     compare(memory);
-    sluice::forget_type(type_);
+    const sluice::TypeFree free(type_);  // its maker has the host free it
     return 1;
   }
 

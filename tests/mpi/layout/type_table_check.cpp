@@ -38,7 +38,7 @@ void churn(int thread, int rounds) {
       require(flat->layout->extent() == 3 * (number - 1) + 1, "the layout belongs to another type");
     }
     for (MPI_Datatype& type : types) {
-      sluice::forget_type(type);
+      const sluice::TypeFree free(type);
       PMPI_Type_free(&type);
     }
   }
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   done.store(true);
   for (std::thread& thread : readers) thread.join();
   for (MPI_Datatype& type : lasting) {
-    sluice::forget_type(type);
+    const sluice::TypeFree free(type);
     PMPI_Type_free(&type);
   }
   sluice::close_datatypes();
