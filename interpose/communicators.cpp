@@ -11,7 +11,7 @@
 #include "interpose/entry.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/handle_table.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
 
 namespace sluice {
 namespace detail {

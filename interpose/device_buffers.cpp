@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
 #include "runtime/kept_memory.hpp"
 
 namespace sluice {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "interpose/device_runtimes.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
 #include "runtime/kept_memory.hpp"
 
 namespace sluice::device_memory {

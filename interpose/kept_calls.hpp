@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "runtime/base/types.hpp"
 #include "runtime/kept_memory.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 
 namespace sluice {
 namespace {

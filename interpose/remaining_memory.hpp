@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 class AliasArena;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "interpose/host.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/posix.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/trace_format.hpp"
 
 namespace sluice {

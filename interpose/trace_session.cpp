@@ -11,7 +11,7 @@
 #include "interpose/entry.hpp"
 #include "interpose/summary.hpp"
 #include "interpose/trace_clocks.hpp"
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/trace.hpp"
 
 namespace sluice {

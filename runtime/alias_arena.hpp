@@ -21,7 +21,7 @@
 #include <string>
 
 #include "runtime/alias_page_set.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -14,10 +14,10 @@
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_large_pages.hpp"
 #include "runtime/alias_page_set.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/children_views.hpp"
 #include "runtime/known_mappings.hpp"
 #include "runtime/process_maps.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -21,10 +21,10 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_page_set.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/mapping_probe.hpp"
 #include "runtime/process_maps.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

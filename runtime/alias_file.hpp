@@ -14,11 +14,11 @@
 #include <string>
 
 #include "runtime/alias_page_set.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/held_pages.hpp"
 #include "runtime/numa_placement.hpp"
-#include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
-#include "runtime/types.hpp"
 #include "runtime/window_span.hpp"
 
 namespace sluice {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "runtime/alias_copy_out.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
 
 namespace sluice {
 namespace {

@@ -31,7 +31,7 @@
 
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_page_set.hpp"
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {

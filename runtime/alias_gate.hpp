@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice::alias_gate {
 

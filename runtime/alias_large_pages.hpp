@@ -16,7 +16,7 @@
 
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_page_set.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

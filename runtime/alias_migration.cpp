@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "runtime/alias_copy_out.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
 
 namespace sluice {
 namespace {

@@ -25,9 +25,9 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/alias_file.hpp"
 #include "runtime/alias_gate.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/held_pages.hpp"
 #include "runtime/process_maps.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

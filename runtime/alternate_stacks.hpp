@@ -6,7 +6,7 @@
 // afterwards, and who closes pages looks while holding it: one of the two sees the other.
 #pragma once
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice::alternate_stacks {
 

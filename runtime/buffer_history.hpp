@@ -14,7 +14,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

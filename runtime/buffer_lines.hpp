@@ -20,9 +20,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/table_place.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/shared_copy.hpp"
-#include "runtime/table_place.hpp"
 
 namespace sluice {
 

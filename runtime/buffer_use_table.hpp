@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 
 namespace sluice {
 

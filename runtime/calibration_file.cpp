@@ -11,7 +11,7 @@
 #include <functional>
 #include <system_error>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 
 namespace sluice {
 namespace {

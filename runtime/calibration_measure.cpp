@@ -4,9 +4,9 @@
 #include <array>
 #include <thread>
 
+#include "runtime/base/clock.hpp"
 #include "runtime/calibration.hpp"
 #include "runtime/calibration_trials.hpp"
-#include "runtime/clock.hpp"
 #include "runtime/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
 #include "runtime/page_guard_signal.hpp"

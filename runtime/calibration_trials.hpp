@@ -12,12 +12,12 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
 #include "runtime/peer_distance.hpp"
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice::calibration_trials {
 

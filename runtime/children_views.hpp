@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "runtime/alias_page_set.hpp"
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "runtime/intrusive_list.hpp"
+#include "runtime/base/intrusive_list.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/request.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/peer_distance.hpp"
 #include "runtime/processors.hpp"
 

@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 
 namespace sluice {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/fatal.hpp"
 #include "runtime/page_guard_choice.hpp"
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/user_memory.hpp"

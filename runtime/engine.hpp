@@ -13,15 +13,15 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/call_site.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/calibration.hpp"
-#include "runtime/call_site.hpp"
 #include "runtime/config.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/trace_kinds.hpp"
 #include "runtime/transport.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

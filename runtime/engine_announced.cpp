@@ -4,8 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/fatal.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/user_memory.hpp"

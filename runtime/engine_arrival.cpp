@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/fatal.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/user_memory.hpp"
 #include "runtime/wire_check.hpp"

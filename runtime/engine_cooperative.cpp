@@ -35,9 +35,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/fatal.hpp"
 #include "runtime/chunk_claims.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/fatal.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/wire_check.hpp"
 

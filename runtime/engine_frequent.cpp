@@ -14,7 +14,7 @@
 
 #include <cstring>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/held_signals.hpp"
 #include "runtime/user_memory.hpp"

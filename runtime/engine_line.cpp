@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/fatal.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/wire_check.hpp"

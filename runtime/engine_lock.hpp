@@ -25,9 +25,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/base/types.hpp"
 #include "runtime/held_signals.hpp"
 #include "runtime/page_guard.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/types.hpp"
 #include "runtime/message.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

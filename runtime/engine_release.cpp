@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "runtime/alternate_stacks.hpp"
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/kept_memory.hpp"
 #include "runtime/lock_waiters.hpp"

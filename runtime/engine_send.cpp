@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/engine_waiting.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/user_memory.hpp"

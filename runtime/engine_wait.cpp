@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/engine_waiting.hpp"
 #include "runtime/trace_call.hpp"
 #include "runtime/trace_events.hpp"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 
 namespace sluice {
 namespace {

@@ -15,8 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/types.hpp"
 #include "runtime/buffer_use_table.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -11,8 +11,8 @@
 #include <bitset>
 #include <cstddef>
 
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -8,9 +8,9 @@
 
 #include <utility>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/fatal.hpp"
 #include "runtime/trace_call.hpp"
 
 namespace sluice {

@@ -13,9 +13,9 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/kept_memory.hpp"
-#include "runtime/posix.hpp"
 
 namespace sluice {
 namespace {

@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "runtime/base/types.hpp"
 #include "runtime/held_pages.hpp"
 #include "runtime/process_maps.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice::kept_memory {
 

@@ -15,7 +15,7 @@
 #include <map>
 
 #include "runtime/alias_file.hpp"
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {

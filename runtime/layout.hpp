@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

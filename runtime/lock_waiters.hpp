@@ -15,7 +15,7 @@
 // Threading: any thread. Announcing allocates nothing.
 #pragma once
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice::lock_waiters {
 

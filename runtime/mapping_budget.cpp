@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 
 namespace sluice {
 namespace {

@@ -11,9 +11,9 @@
 // Threading: the engine lock is held.
 #pragma once
 
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/numa_placement.hpp"
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

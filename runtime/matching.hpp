@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/types.hpp"
 #include "runtime/config.hpp"
 #include "runtime/message.hpp"
 #include "runtime/request.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

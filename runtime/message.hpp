@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice::own_pins {
 

@@ -10,8 +10,8 @@
 
 #include "runtime/alias_arena.hpp"
 #include "runtime/alias_gate.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/fatal.hpp"
 #include "runtime/page_guard_mprotect.hpp"
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/page_guard_slots.hpp"

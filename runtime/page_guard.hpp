@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/base/types.hpp"
 #include "runtime/config.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

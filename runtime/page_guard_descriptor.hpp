@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -14,7 +14,7 @@
 #include <csignal>
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice::fault_signal {
 

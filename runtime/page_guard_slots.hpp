@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/types.hpp"
 #include "runtime/page_guard.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -12,7 +12,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/stall_clock.hpp"
 
 namespace sluice {

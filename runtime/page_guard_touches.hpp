@@ -27,9 +27,9 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/page_guard_descriptor.hpp"
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

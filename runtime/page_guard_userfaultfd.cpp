@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
 
 namespace sluice {
 namespace {

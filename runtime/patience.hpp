@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/rare_occasions.hpp"
+#include "runtime/base/rare_occasions.hpp"
 
 namespace sluice {
 

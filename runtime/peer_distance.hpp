@@ -23,8 +23,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/clock.hpp"
-#include "runtime/rare_occasions.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/rare_occasions.hpp"
 
 namespace sluice {
 

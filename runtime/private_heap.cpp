@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -11,8 +11,8 @@
 
 #include <sys/stat.h>
 
+#include "runtime/base/types.hpp"
 #include "runtime/process_maps.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice::private_views {
 

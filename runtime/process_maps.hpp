@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 
 namespace sluice {
 

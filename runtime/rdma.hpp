@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/base/types.hpp"
 #include "runtime/message.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/intrusive_list.hpp"
+#include "runtime/base/intrusive_list.hpp"
 #include "runtime/rdma.hpp"
 #include "runtime/registration_cache.hpp"
 

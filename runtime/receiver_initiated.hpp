@@ -54,8 +54,8 @@
 #include <deque>
 #include <vector>
 
+#include "runtime/base/types.hpp"
 #include "runtime/rdma.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#include "runtime/clock.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/fatal.hpp"
 #include "runtime/memory_lock.hpp"
 #include "runtime/trace_events.hpp"
 

@@ -38,9 +38,9 @@
 #include <utility>
 
 #include "runtime/alias_arena.hpp"
-#include "runtime/intrusive_list.hpp"
+#include "runtime/base/intrusive_list.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/rdma.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -11,8 +11,8 @@
 #include <deque>
 #include <vector>
 
-#include "runtime/call_site.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/call_site.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

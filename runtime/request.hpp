@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/call_site.hpp"
+#include "runtime/base/call_site.hpp"
+#include "runtime/base/intrusive_list.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/intrusive_list.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rdma_transfer.hpp"
 #include "runtime/shared_copy.hpp"

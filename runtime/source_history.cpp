@@ -1,6 +1,6 @@
 #include "runtime/source_history.hpp"
 
-#include "runtime/sampled_words.hpp"
+#include "runtime/base/sampled_words.hpp"
 
 namespace sluice {
 

@@ -23,8 +23,8 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/table_place.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/table_place.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

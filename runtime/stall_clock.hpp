@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 
 namespace sluice {
 

@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/shared_copy.hpp"
 
 namespace sluice {

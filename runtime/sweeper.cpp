@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 namespace {

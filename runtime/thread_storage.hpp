@@ -2,7 +2,7 @@
 // tells it from a buffer; that of other threads is at the top of their stacks.
 #pragma once
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "runtime/alias_arena.hpp"
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace_sites.hpp"
 #include "runtime/trace_writer.hpp"

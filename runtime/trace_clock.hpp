@@ -18,7 +18,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 
 namespace sluice::trace {
 

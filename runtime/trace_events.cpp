@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/request.hpp"
 #include "runtime/trace_call.hpp"

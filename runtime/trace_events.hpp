@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/base/types.hpp"
 #include "runtime/message.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 class Request;

@@ -13,8 +13,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "runtime/clock.hpp"
-#include "runtime/fatal.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/fatal.hpp"
 
 namespace sluice::trace {
 namespace {

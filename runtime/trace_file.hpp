@@ -28,7 +28,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/trace_format.hpp"
 
 namespace sluice::trace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 
 namespace sluice::trace {
 namespace {

@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/base/types.hpp"
 #include "runtime/cooperative_choice.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rdma.hpp"
 #include "runtime/shared_copy.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

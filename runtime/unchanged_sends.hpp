@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/sampled_words.hpp"
-#include "runtime/table_place.hpp"
+#include "runtime/base/sampled_words.hpp"
+#include "runtime/base/table_place.hpp"
 
 namespace sluice {
 

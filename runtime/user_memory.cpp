@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "runtime/alias_arena.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 namespace {

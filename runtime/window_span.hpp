@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice::window_span {
 

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <span>
 
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
+#include "runtime/base/types.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/message.hpp"
-#include "runtime/types.hpp"
 
 namespace sluice {
 

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 #include "shmem/inbox.hpp"
 
 namespace sluice {

@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/transport.hpp"
 #include "shmem/ring.hpp"
 

@@ -24,7 +24,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/shared_copy.hpp"
 
 namespace sluice {

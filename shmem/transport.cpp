@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/descriptor_room.hpp"
 #include "runtime/peer_distance.hpp"
 #include "shmem/attention.hpp"

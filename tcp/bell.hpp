@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "tcp/system.hpp"
 
 namespace sluice {

@@ -23,7 +23,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/transport.hpp"
 #include "tcp/frame.hpp"
 #include "tcp/unsent_limit.hpp"

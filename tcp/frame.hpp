@@ -11,7 +11,7 @@
 //        16  tag        4   of kinds that take part in matching; otherwise 0
 //
 // Short, since on a slow link bytes are time: 8 of them are 64 ns of a ping-pong at 1 Gbit/s. The host's tcp has 22. So ranks
-// have 24 bits, and contexts 40 (runtime/types.hpp).
+// have 24 bits, and contexts 40 (runtime/base/types.hpp).
 //
 // Nothing of a header is used before all of it was found possible: known kind, no flag that the kind does not have, a length
 // that the kind can have. So a receiver never reserves memory for, or waits for, what a damaged length says. Whether `subject`

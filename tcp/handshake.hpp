@@ -27,7 +27,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 #include "tcp/siphash.hpp"
 
 namespace sluice {

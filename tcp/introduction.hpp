@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "tcp/address.hpp"
 #include "tcp/handshake.hpp"
 

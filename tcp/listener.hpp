@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "tcp/address.hpp"
 
 namespace sluice {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cerrno>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "tcp/interfaces.hpp"
 #include "tcp/supervision.hpp"
 #include "tcp/system.hpp"

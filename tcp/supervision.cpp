@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "tcp/system.hpp"
 
 namespace sluice {

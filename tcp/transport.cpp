@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "tcp/system.hpp"
 
 namespace sluice {

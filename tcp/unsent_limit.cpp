@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "tcp/system.hpp"
 
 namespace sluice {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/rdma.hpp"
 #include "verbs/address.hpp"
 #include "verbs/library.hpp"

@@ -25,8 +25,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/posix.hpp"
-#include "runtime/types.hpp"
+#include "runtime/base/posix.hpp"
+#include "runtime/base/types.hpp"
 #include "verbs/address.hpp"
 #include "verbs/credits.hpp"
 #include "verbs/eager_ring.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "tcp/supervision.hpp"
 #include "tcp/system.hpp"
 #include "verbs/transport.hpp"

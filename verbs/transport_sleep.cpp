@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "tcp/system.hpp"
 #include "verbs/transport.hpp"
 #include "verbs/watch_tags.hpp"

@@ -18,10 +18,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
-#include "runtime/posix.hpp"
 #include "runtime/processors.hpp"
 
 namespace {

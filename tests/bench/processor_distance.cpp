@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/copy_pair.hpp"
 #include "runtime/processors.hpp"
 

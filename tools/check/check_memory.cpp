@@ -15,10 +15,10 @@
 #include <thread>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/page_guard_choice.hpp"
 #include "runtime/page_guard_descriptor.hpp"
-#include "runtime/posix.hpp"
 #include "shmem/cross_memory.hpp"
 #include "tools/check/finding.hpp"
 

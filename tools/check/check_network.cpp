@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "tcp/interfaces.hpp"
 #include "tools/check/finding.hpp"
 #include "verbs/device.hpp"

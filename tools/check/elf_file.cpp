@@ -10,7 +10,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 
 namespace sluice {
 

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "tools/progress.hpp"
 #include "tools/trace/rank_stream.hpp"
 

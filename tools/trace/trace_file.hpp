@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/trace_format.hpp"
 #include "tools/trace/damage.hpp"
 #include "tools/trace/table.hpp"

@@ -15,9 +15,9 @@
 
 #include "patterned_memory.hpp"
 #include "runtime/alias_arena.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/kept_memory.hpp"
 #include "runtime/own_pins.hpp"
-#include "runtime/posix.hpp"
 
 namespace sluice {
 namespace {

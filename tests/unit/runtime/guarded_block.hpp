@@ -12,9 +12,9 @@
 #include <string>
 
 #include "runtime/alias_arena.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/page_guard_choice.hpp"
-#include "runtime/posix.hpp"
 #include "runtime/process_maps.hpp"
 
 namespace sluice {

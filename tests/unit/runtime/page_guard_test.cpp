@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "guarded_block.hpp"
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/page_guard_choice.hpp"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -15,7 +15,7 @@
 #include <map>
 
 #include "patterned_memory.hpp"
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "runtime/registration_cache.hpp"
 
 namespace sluice {

@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "runtime/clock.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/trace_call.hpp"
 #include "runtime/trace_file.hpp"
 #include "support/trace_reading.hpp"

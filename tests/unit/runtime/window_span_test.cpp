@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 
 namespace sluice::window_span {
 namespace {

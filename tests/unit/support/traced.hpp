@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/types.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace.hpp"
-#include "runtime/types.hpp"
 #include "tests/unit/support/trace_reading.hpp"
 
 namespace sluice {

@@ -1,7 +1,7 @@
 // Names of the two processes of an engine test, and of the calls that they make.
 #pragma once
 
-#include "runtime/types.hpp"
+#include "runtime/base/types.hpp"
 
 namespace sluice {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "runtime/posix.hpp"
+#include "runtime/base/posix.hpp"
 #include "tcp/system.hpp"
 
 namespace sluice {

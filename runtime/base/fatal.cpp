@@ -1,4 +1,4 @@
-#include "runtime/fatal.hpp"
+#include "runtime/base/fatal.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
