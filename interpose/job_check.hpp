@@ -2,7 +2,7 @@
 // let the others wait for ever.
 #pragma once
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 
 namespace sluice {
 

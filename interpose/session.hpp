@@ -13,7 +13,7 @@
 
 #include "interpose/engaged.hpp"
 #include "interpose/transports.hpp"
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/engine.hpp"
 
 namespace sluice {

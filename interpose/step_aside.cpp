@@ -9,7 +9,7 @@
 
 #include "interpose/host_library.hpp"
 #include "interpose/launcher_rank.hpp"
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 
 namespace sluice {
 namespace {

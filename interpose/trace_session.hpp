@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/trace_kinds.hpp"
 
 namespace sluice {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/trace_kinds.hpp"
 #include "runtime/transport.hpp"
 #include "tcp/listener.hpp"

@@ -16,7 +16,7 @@
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/calibration.hpp"
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/release_policy.hpp"

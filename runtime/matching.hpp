@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/base/types.hpp"
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/message.hpp"
 #include "runtime/request.hpp"
 

@@ -19,7 +19,7 @@
 #include <memory>
 
 #include "runtime/base/types.hpp"
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 
 namespace sluice {
 

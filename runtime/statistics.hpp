@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 
 namespace sluice {
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/calibration_file.hpp"
-#include "runtime/config_value.hpp"
+#include "runtime/config/config_value.hpp"
 #include "runtime/page_guard_choice.hpp"
 #include "tools/config_text.hpp"
 #include "tools/exit_status.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "tools/subcommand.hpp"
 
 namespace sluice {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "tests/unit/support/model_adapter.hpp"
 
 namespace sluice {

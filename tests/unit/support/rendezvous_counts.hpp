@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/message.hpp"
 
 namespace sluice {

@@ -1,11 +1,11 @@
-#include "runtime/config.hpp"
+#include "runtime/config/config.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
 
-#include "runtime/config_value.hpp"
+#include "runtime/config/config_value.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "runtime/config_value.hpp"
+#include "runtime/config/config_value.hpp"
 
 #include <array>
 #include <charconv>
