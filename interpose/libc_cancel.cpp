@@ -1,11 +1,11 @@
-// Cancellation of threads: what the engine has to know to be left in order (runtime/cancellation.hpp).
+// Cancellation of threads: what the engine has to know to be left in order (runtime/process/cancellation.hpp).
 
 #include "interpose/libc_next.hpp"
 // The shape of the wrappers comes first.
 #include <pthread.h>
 
 #include "interpose/entry.hpp"
-#include "runtime/cancellation.hpp"
+#include "runtime/process/cancellation.hpp"
 
 extern "C" {
 

@@ -1,5 +1,5 @@
-// Calls that may sleep on a lock in the program's memory (runtime/lock_waiters.hpp). Where there is a way to take the lock
-// without sleeping, it is tried first, so that a free lock costs what it did.
+// Calls that may sleep on a lock in the program's memory (runtime/process/lock_waiters.hpp). Where there is a way to take the
+// lock without sleeping, it is tried first, so that a free lock costs what it did.
 
 #include "interpose/libc_next.hpp"
 // The shape of the wrappers comes first.
@@ -8,7 +8,7 @@
 
 #include "interpose/session.hpp"
 #include "runtime/engine_lock.hpp"
-#include "runtime/lock_waiters.hpp"
+#include "runtime/process/lock_waiters.hpp"
 
 namespace sluice {
 namespace {

@@ -21,8 +21,8 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/kept_memory.hpp"
 #include "runtime/private_views.hpp"
-#include "runtime/process_maps.hpp"
-#include "runtime/window_span.hpp"
+#include "runtime/process/process_maps.hpp"
+#include "runtime/process/window_span.hpp"
 
 namespace sluice {
 namespace {

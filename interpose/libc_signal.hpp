@@ -1,10 +1,11 @@
-// Signal masks on their way to the kernel and back (runtime/signal_mask.hpp), for every call of the C library that takes one.
+// Signal masks on their way to the kernel and back (runtime/process/signal_mask.hpp), for every call of the C library that takes
+// one.
 #pragma once
 
 #include <csignal>
 
 #include "runtime/page_guard_signal.hpp"
-#include "runtime/signal_mask.hpp"
+#include "runtime/process/signal_mask.hpp"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "runtime/private_heap.hpp"
+#include "runtime/process/private_heap.hpp"
 
 namespace {
 

@@ -20,10 +20,10 @@
 #include "runtime/held_pages.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/kept_memory.hpp"
-#include "runtime/mapping_budget.hpp"
 #include "runtime/own_pins.hpp"
-#include "runtime/process_maps.hpp"
-#include "runtime/thread_storage.hpp"
+#include "runtime/process/mapping_budget.hpp"
+#include "runtime/process/process_maps.hpp"
+#include "runtime/process/thread_storage.hpp"
 
 namespace sluice {
 namespace {

@@ -17,7 +17,7 @@
 #include "runtime/base/types.hpp"
 #include "runtime/children_views.hpp"
 #include "runtime/known_mappings.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice {
 

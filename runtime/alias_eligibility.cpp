@@ -14,10 +14,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "runtime/alternate_stacks.hpp"
 #include "runtime/kept_memory.hpp"
-#include "runtime/process_threads.hpp"
-#include "runtime/thread_storage.hpp"
+#include "runtime/process/alternate_stacks.hpp"
+#include "runtime/process/process_threads.hpp"
+#include "runtime/process/thread_storage.hpp"
 
 namespace sluice {
 namespace {

@@ -23,8 +23,8 @@
 #include "runtime/alias_page_set.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/huge_pages.hpp"
-#include "runtime/mapping_probe.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/mapping_probe.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice {
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "runtime/alias_arena.hpp"
-#include "runtime/descriptor_room.hpp"
 #include "runtime/private_views.hpp"
+#include "runtime/process/descriptor_room.hpp"
 
 namespace sluice {
 namespace {

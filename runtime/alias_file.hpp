@@ -17,9 +17,9 @@
 #include "runtime/base/posix.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/held_pages.hpp"
-#include "runtime/numa_placement.hpp"
-#include "runtime/process_maps.hpp"
-#include "runtime/window_span.hpp"
+#include "runtime/process/numa_placement.hpp"
+#include "runtime/process/process_maps.hpp"
+#include "runtime/process/window_span.hpp"
 
 namespace sluice {
 

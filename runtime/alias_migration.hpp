@@ -27,7 +27,7 @@
 #include "runtime/alias_gate.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/held_pages.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice {
 

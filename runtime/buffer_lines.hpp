@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include "runtime/base/table_place.hpp"
-#include "runtime/processors.hpp"
+#include "runtime/process/processors.hpp"
 #include "runtime/shared_copy.hpp"
 
 namespace sluice {

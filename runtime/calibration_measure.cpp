@@ -11,7 +11,7 @@
 #include "runtime/copy_pair.hpp"
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/peer_distance.hpp"
-#include "runtime/processors.hpp"
+#include "runtime/process/processors.hpp"
 
 namespace sluice {
 namespace {

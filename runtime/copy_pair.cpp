@@ -5,7 +5,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/peer_distance.hpp"
-#include "runtime/processors.hpp"
+#include "runtime/process/processors.hpp"
 
 namespace sluice {
 namespace {

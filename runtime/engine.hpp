@@ -18,7 +18,7 @@
 #include "runtime/calibration.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/layout.hpp"
-#include "runtime/processors.hpp"
+#include "runtime/process/processors.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/trace_kinds.hpp"
 #include "runtime/transport.hpp"

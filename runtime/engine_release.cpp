@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/alternate_stacks.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/engine_state.hpp"
 #include "runtime/kept_memory.hpp"
-#include "runtime/lock_waiters.hpp"
+#include "runtime/process/alternate_stacks.hpp"
+#include "runtime/process/lock_waiters.hpp"
 #include "runtime/trace_events.hpp"
 
 namespace sluice {

@@ -2,7 +2,7 @@
 // 6, 8, 9, 11, 12).
 
 #include "runtime/engine_waiting.hpp"
-#include "runtime/stall_clock.hpp"
+#include "runtime/process/stall_clock.hpp"
 #include "runtime/trace_events.hpp"
 
 namespace sluice {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "runtime/cancellation.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/process/cancellation.hpp"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "runtime/page_guard_signal.hpp"
-#include "runtime/signal_mask.hpp"
+#include "runtime/process/signal_mask.hpp"
 
 namespace sluice::held_signals {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "runtime/base/types.hpp"
 #include "runtime/held_pages.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice {
 

@@ -16,7 +16,7 @@
 
 #include "runtime/alias_file.hpp"
 #include "runtime/base/posix.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice {
 

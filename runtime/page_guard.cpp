@@ -16,7 +16,7 @@
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/page_guard_slots.hpp"
 #include "runtime/page_guard_userfaultfd.hpp"
-#include "runtime/stall_clock.hpp"
+#include "runtime/process/stall_clock.hpp"
 #include "runtime/trace_events.hpp"
 #include "runtime/trace_sites.hpp"
 

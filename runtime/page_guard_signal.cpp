@@ -10,11 +10,11 @@
 #include <bit>
 #include <cerrno>
 
-#include "runtime/blocked_threads.hpp"
-#include "runtime/cancellation.hpp"
-#include "runtime/fault_stack.hpp"
 #include "runtime/held_signals.hpp"
-#include "runtime/signal_mask.hpp"
+#include "runtime/process/blocked_threads.hpp"
+#include "runtime/process/cancellation.hpp"
+#include "runtime/process/fault_stack.hpp"
+#include "runtime/process/signal_mask.hpp"
 
 namespace sluice::fault_signal {
 namespace {

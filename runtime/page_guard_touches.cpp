@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/stall_clock.hpp"
+#include "runtime/process/stall_clock.hpp"
 
 namespace sluice {
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "runtime/base/types.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice::private_views {
 

@@ -7,7 +7,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/memory_lock.hpp"
+#include "runtime/process/memory_lock.hpp"
 #include "runtime/trace_events.hpp"
 
 namespace sluice {

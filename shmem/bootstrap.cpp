@@ -13,7 +13,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "runtime/descriptor_room.hpp"
+#include "runtime/process/descriptor_room.hpp"
 #include "shmem/hello.hpp"
 
 namespace sluice {

@@ -2,8 +2,8 @@
 // straight out of the sender's.
 //
 // An application address of the peer is its offset in the file. The file is as large as the address space, and is mapped in
-// extents of 2 MB where it is used often (runtime/window_span.hpp). What is mapped stays, until address space becomes scarce
-// here.
+// extents of 2 MB where it is used often (runtime/process/window_span.hpp). What is mapped stays, until address space becomes
+// scarce here.
 //
 // Two ways to get at a page. A load or store through the window is the fastest (20 to 50 GB/s) once the page is mapped here, but
 // mapping it is a fault of about 1 µs, or 0.8 µs where many are populated by one call. pread and pwrite need no mapping and move

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/descriptor_room.hpp"
 #include "runtime/peer_distance.hpp"
+#include "runtime/process/descriptor_room.hpp"
 #include "shmem/attention.hpp"
 #include "shmem/cache_hints.hpp"
 

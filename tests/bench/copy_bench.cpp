@@ -22,7 +22,7 @@
 #include "runtime/base/posix.hpp"
 #include "runtime/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
-#include "runtime/processors.hpp"
+#include "runtime/process/processors.hpp"
 
 namespace {
 

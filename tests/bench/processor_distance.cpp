@@ -7,7 +7,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/copy_pair.hpp"
-#include "runtime/processors.hpp"
+#include "runtime/process/processors.hpp"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "runtime/held_pages.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/page_guard.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/processors.hpp"
+#include "runtime/process/processors.hpp"
 
 namespace sluice {
 namespace {

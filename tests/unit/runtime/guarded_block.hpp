@@ -15,7 +15,7 @@
 #include "runtime/base/posix.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/page_guard_choice.hpp"
-#include "runtime/process_maps.hpp"
+#include "runtime/process/process_maps.hpp"
 
 namespace sluice {
 

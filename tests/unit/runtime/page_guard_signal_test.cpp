@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "guarded_block.hpp"
-#include "runtime/cancellation.hpp"
-#include "runtime/signal_mask.hpp"
+#include "runtime/process/cancellation.hpp"
+#include "runtime/process/signal_mask.hpp"
 
 namespace sluice {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/process_maps.hpp"
-#include "runtime/window_span.hpp"
+#include "runtime/process/process_maps.hpp"
+#include "runtime/process/window_span.hpp"
 
 namespace sluice {
 namespace {
