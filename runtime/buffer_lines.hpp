@@ -21,8 +21,8 @@
 #include <cstdint>
 
 #include "runtime/base/table_place.hpp"
+#include "runtime/copy/shared_copy.hpp"
 #include "runtime/process/processors.hpp"
-#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 

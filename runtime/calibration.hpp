@@ -30,8 +30,8 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/copy/shared_copy.hpp"
 #include "runtime/peer_distance.hpp"
-#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 

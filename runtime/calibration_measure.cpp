@@ -7,7 +7,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/calibration.hpp"
 #include "runtime/calibration_trials.hpp"
-#include "runtime/copy_engine.hpp"
+#include "runtime/copy/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
 #include "runtime/page_guard_signal.hpp"
 #include "runtime/peer_distance.hpp"

@@ -15,7 +15,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/copy_engine.hpp"
+#include "runtime/copy/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
 #include "runtime/peer_distance.hpp"
 

@@ -16,7 +16,7 @@
 #include <span>
 #include <thread>
 
-#include "runtime/copy_engine.hpp"
+#include "runtime/copy/copy_engine.hpp"
 
 namespace sluice {
 

@@ -12,10 +12,10 @@
 
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/intrusive_list.hpp"
+#include "runtime/copy/shared_copy.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rdma_transfer.hpp"
-#include "runtime/shared_copy.hpp"
 #include "runtime/source_history.hpp"
 
 namespace sluice {

@@ -20,7 +20,7 @@
 #include <cstdint>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/shared_copy.hpp"
+#include "runtime/copy/shared_copy.hpp"
 
 namespace sluice {
 

@@ -15,9 +15,9 @@
 
 #include "runtime/base/types.hpp"
 #include "runtime/cooperative_choice.hpp"
+#include "runtime/copy/shared_copy.hpp"
 #include "runtime/message.hpp"
 #include "runtime/rdma.hpp"
-#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 

@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/copy/shared_copy.hpp"
 #include "runtime/page_guard.hpp"
-#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 

@@ -9,8 +9,8 @@
 #include <array>
 #include <type_traits>
 
+#include "runtime/copy/shared_copy.hpp"
 #include "runtime/process/window_span.hpp"
-#include "runtime/shared_copy.hpp"
 
 namespace sluice {
 

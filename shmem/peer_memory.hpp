@@ -25,7 +25,7 @@
 #include <string>
 
 #include "runtime/base/posix.hpp"
-#include "runtime/shared_copy.hpp"
+#include "runtime/copy/shared_copy.hpp"
 
 namespace sluice {
 

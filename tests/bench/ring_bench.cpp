@@ -14,7 +14,7 @@
 #include <new>
 #include <vector>
 
-#include "runtime/shared_copy.hpp"
+#include "runtime/copy/shared_copy.hpp"
 #include "shmem/cache_hints.hpp"
 #include "shmem/ring.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/copy_engine.hpp"
+#include "runtime/copy/copy_engine.hpp"
 
 #include <gtest/gtest.h>
 

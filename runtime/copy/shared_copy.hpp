@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/copy_engine.hpp"
+#include "runtime/copy/copy_engine.hpp"
 
 namespace sluice {
 

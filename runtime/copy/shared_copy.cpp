@@ -1,4 +1,4 @@
-#include "runtime/shared_copy.hpp"
+#include "runtime/copy/shared_copy.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "runtime/shared_copy.hpp"
+#include "runtime/copy/shared_copy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "runtime/copy_engine.hpp"
+#include "runtime/copy/copy_engine.hpp"
 
 namespace sluice {
 namespace {

@@ -1,9 +1,9 @@
-#include "runtime/copy_engine.hpp"
+#include "runtime/copy/copy_engine.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "runtime/copy_kernels.hpp"
+#include "runtime/copy/copy_kernels.hpp"
 
 #ifdef SLUICE_X86_COPIES
 #include <cpuid.h>

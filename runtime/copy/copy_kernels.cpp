@@ -1,4 +1,4 @@
-#include "runtime/copy_kernels.hpp"
+#include "runtime/copy/copy_kernels.hpp"
 
 #include <algorithm>
 #include <cstdint>
