@@ -9,7 +9,7 @@
 #include "interpose/host_activity.hpp"
 #include "interpose/session.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/trace_call.hpp"
+#include "runtime/trace/call.hpp"
 
 #define SLUICE_EXPORTED __attribute__((visibility("default")))
 #define SLUICE_ALIAS_OF(function) __attribute__((alias(#function), visibility("default")))

@@ -29,7 +29,7 @@
 #include "runtime/process/cancellation.hpp"
 #include "runtime/process/descriptor_room.hpp"
 #include "runtime/process/mapping_budget.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 #include "shmem/transport.hpp"
 #include "verbs/transport.hpp"
 

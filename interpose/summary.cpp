@@ -17,7 +17,7 @@
 #include "runtime/page_guard.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 #include "tcp/transport.hpp"
 #include "verbs/transport.hpp"
 

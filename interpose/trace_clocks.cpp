@@ -13,7 +13,7 @@
 #include "interpose/host.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/posix.hpp"
-#include "runtime/trace_format.hpp"
+#include "runtime/trace/format.hpp"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace sluice {
 

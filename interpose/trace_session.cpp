@@ -12,7 +12,7 @@
 #include "interpose/summary.hpp"
 #include "interpose/trace_clocks.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace sluice {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/kinds.hpp"
 
 namespace sluice {
 

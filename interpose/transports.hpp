@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/kinds.hpp"
 #include "runtime/transport.hpp"
 #include "tcp/listener.hpp"
 #include "tcp/siphash.hpp"

@@ -20,7 +20,7 @@
 #include "runtime/layout.hpp"
 #include "runtime/process/processors.hpp"
 #include "runtime/release_policy.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/kinds.hpp"
 #include "runtime/transport.hpp"
 
 namespace sluice {

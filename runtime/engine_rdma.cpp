@@ -13,7 +13,7 @@
 
 #include "runtime/engine_state.hpp"
 #include "runtime/rdma_protocol.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 #include "runtime/user_memory.hpp"
 
 namespace sluice {

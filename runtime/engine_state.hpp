@@ -35,7 +35,7 @@
 #include "runtime/self_transport.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/sweeper.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/kinds.hpp"
 #include "runtime/unchanged_sends.hpp"
 
 namespace sluice {

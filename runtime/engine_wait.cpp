@@ -14,7 +14,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/engine_waiting.hpp"
-#include "runtime/trace_call.hpp"
+#include "runtime/trace/call.hpp"
 #include "runtime/trace_events.hpp"
 
 namespace sluice {

@@ -11,7 +11,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/trace_call.hpp"
+#include "runtime/trace/call.hpp"
 
 namespace sluice {
 namespace {

@@ -46,7 +46,7 @@
 #include <cstddef>
 
 #include "runtime/cooperative_choice.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/kinds.hpp"
 
 namespace sluice {
 

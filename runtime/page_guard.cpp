@@ -17,8 +17,8 @@
 #include "runtime/page_guard_slots.hpp"
 #include "runtime/page_guard_userfaultfd.hpp"
 #include "runtime/process/stall_clock.hpp"
+#include "runtime/trace/sites.hpp"
 #include "runtime/trace_events.hpp"
-#include "runtime/trace_sites.hpp"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/matching.hpp"
 #include "runtime/request.hpp"
-#include "runtime/trace_call.hpp"
+#include "runtime/trace/call.hpp"
 
 namespace sluice::trace {
 namespace {
@@ -29,7 +29,7 @@ std::int32_t other_side(const Request& request) {
   return request.rank == any_source ? -1 : static_cast<std::int32_t>(request.context->peer(request.rank));
 }
 
-/// Members that many kinds have; what a kind does not have stays away (trace_kinds.hpp).
+/// Members that many kinds have; what a kind does not have stays away (trace/kinds.hpp).
 enum Member : unsigned { site = 1, peer = 2, tag = 4, context = 8 };
 
 Record about(Kind kind, const Request& request, unsigned members) {

@@ -10,7 +10,7 @@
 #include "runtime/base/types.hpp"
 #include "runtime/message.hpp"
 #include "runtime/statistics.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace sluice {
 class Request;

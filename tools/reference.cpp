@@ -7,8 +7,8 @@
 #include <sstream>
 #include <vector>
 
-#include "runtime/trace_format.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/format.hpp"
+#include "runtime/trace/kinds.hpp"
 #include "tools/exit_status.hpp"
 
 namespace sluice {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/kinds.hpp"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "runtime/message.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/kinds.hpp"
 
 namespace sluice {
 

@@ -16,7 +16,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "runtime/trace_format.hpp"
+#include "runtime/trace/format.hpp"
 
 namespace sluice {
 

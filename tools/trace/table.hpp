@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/trace_format.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/format.hpp"
+#include "runtime/trace/kinds.hpp"
 
 namespace sluice {
 
-/// A member of records of one kind, as the trace itself describes it (trace_kinds.hpp).
+/// A member of records of one kind, as the trace itself describes it (trace/kinds.hpp).
 struct TracedMember {
   enum class Form { number, word, bits, address };
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/base/posix.hpp"
-#include "runtime/trace_format.hpp"
+#include "runtime/trace/format.hpp"
 #include "tools/trace/damage.hpp"
 #include "tools/trace/table.hpp"
 

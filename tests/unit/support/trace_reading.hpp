@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/trace_format.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/format.hpp"
+#include "runtime/trace/kinds.hpp"
 
 namespace sluice::trace {
 

@@ -10,7 +10,7 @@
 
 #include "runtime/base/types.hpp"
 #include "runtime/statistics.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 #include "tests/unit/support/trace_reading.hpp"
 
 namespace sluice {

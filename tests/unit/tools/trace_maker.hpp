@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/trace_format.hpp"
-#include "runtime/trace_kinds.hpp"
+#include "runtime/trace/format.hpp"
+#include "runtime/trace/kinds.hpp"
 
 namespace sluice {
 

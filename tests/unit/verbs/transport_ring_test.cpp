@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
-#include "runtime/trace.hpp"
-#include "runtime/trace_file.hpp"
+#include "runtime/trace/file.hpp"
+#include "runtime/trace/trace.hpp"
 #include "tests/unit/support/recording_sink.hpp"
 #include "tests/unit/support/trace_reading.hpp"
 #include "tests/unit/support/verbs_hosts.hpp"

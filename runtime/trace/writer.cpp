@@ -1,4 +1,4 @@
-#include "runtime/trace_writer.hpp"
+#include "runtime/trace/writer.hpp"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/trace_format.hpp"
+#include "runtime/trace/format.hpp"
 
 namespace sluice::trace {
 

@@ -104,7 +104,7 @@ inline constexpr std::size_t file_end_offset = 1152;     // FileEnd
 
 enum class EntryType : std::uint16_t {
   none,
-  kind,           // id: Kind. Text: "name\tmembers\tmeaning" (trace_kinds.hpp)
+  kind,           // id: Kind. Text: "name\tmembers\tmeaning" (trace/kinds.hpp)
   word,           // id: any. Text: "list\tvalue\tword": a word that `detail` or `extra` of some kinds stands for
   configuration,  // id: position. Text: "SLUICE_RELEASE=early", every variable
   counter,        // id: position. CounterPayload: what the summary counts, written at the end
@@ -187,7 +187,7 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == record_bytes);
 
-/// One event. Which members mean something depends on the kind (trace_kinds.hpp); the others are 0, peer and tag -1.
+/// One event. Which members mean something depends on the kind (trace/kinds.hpp); the others are 0, peer and tag -1.
 struct Record {
   std::uint32_t check = 0;  // check_of the other 60 bytes, seed: record_seed. Written last; 0: nothing was written here
   std::uint16_t kind = 0;   // Kind

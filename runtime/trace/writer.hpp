@@ -1,7 +1,7 @@
 // How records get into the file (trace.hpp is what the rest of the library calls).
 //
 // Every thread appends to a chunk of its own, so nothing is shared between threads but the handing out of chunks
-// (trace_file.hpp). What is left is the thread against its own signal handlers, the SIGSEGV handler among them, which may write
+// (trace/file.hpp). What is left is the thread against its own signal handlers, the SIGSEGV handler among them, which may write
 // records at any instruction:
 //
 //   a place in the chunk     is taken by one instruction (xadd without lock prefix), so a handler takes another one
@@ -27,9 +27,9 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/trace.hpp"
-#include "runtime/trace_clock.hpp"
-#include "runtime/trace_file.hpp"
+#include "runtime/trace/clock.hpp"
+#include "runtime/trace/file.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace sluice::trace {
 

@@ -1,4 +1,4 @@
-#include "runtime/trace_sites.hpp"
+#include "runtime/trace/sites.hpp"
 
 #include <unwind.h>
 
@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "runtime/trace.hpp"
-#include "runtime/trace_modules.hpp"
+#include "runtime/trace/modules.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace sluice::trace {
 namespace {

@@ -29,7 +29,7 @@
 #include <string>
 
 #include "runtime/base/posix.hpp"
-#include "runtime/trace_format.hpp"
+#include "runtime/trace/format.hpp"
 
 namespace sluice::trace {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "runtime/trace.hpp"
-#include "runtime/trace_sites.hpp"
+#include "runtime/trace/sites.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace sluice::trace {
 

@@ -1,4 +1,4 @@
-#include "runtime/trace_file.hpp"
+#include "runtime/trace/file.hpp"
 
 #include <fcntl.h>
 #include <sched.h>

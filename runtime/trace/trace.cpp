@@ -1,4 +1,4 @@
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,8 +17,8 @@
 #include "runtime/alias_arena.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/statistics.hpp"
-#include "runtime/trace_sites.hpp"
-#include "runtime/trace_writer.hpp"
+#include "runtime/trace/sites.hpp"
+#include "runtime/trace/writer.hpp"
 
 namespace sluice::trace {
 namespace detail {

@@ -1,4 +1,4 @@
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/trace_call.hpp"
-#include "runtime/trace_file.hpp"
+#include "runtime/trace/call.hpp"
+#include "runtime/trace/file.hpp"
 #include "support/trace_reading.hpp"
 
 namespace sluice::trace {

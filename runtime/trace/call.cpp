@@ -1,4 +1,4 @@
-#include "runtime/trace_call.hpp"
+#include "runtime/trace/call.hpp"
 
 #include <atomic>
 #include <utility>

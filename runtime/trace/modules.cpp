@@ -1,4 +1,4 @@
-#include "runtime/trace_modules.hpp"
+#include "runtime/trace/modules.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace sluice::trace {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/trace_format.hpp"
+#include "runtime/trace/format.hpp"
 
 namespace sluice::trace {
 

@@ -3,7 +3,7 @@
 //
 //     if (trace::on()) [[unlikely]] trace::write({.kind = ...});
 //
-// Design section 10; docs/trace-format.md; how it is written: trace_writer.hpp.
+// Design section 10; docs/trace-format.md; how it is written: trace/writer.hpp.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/trace_format.hpp"
-#include "runtime/trace_kinds.hpp"
-#include "runtime/trace_record_words.hpp"
+#include "runtime/trace/format.hpp"
+#include "runtime/trace/kinds.hpp"
+#include "runtime/trace/record_words.hpp"
 
 namespace sluice::trace {
 
