@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/alias/kept_memory.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/kept_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "interpose/device_runtimes.hpp"
+#include "runtime/alias/kept_memory.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/kept_memory.hpp"
 
 namespace sluice::device_memory {
 

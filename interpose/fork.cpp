@@ -7,7 +7,7 @@
 #include "interpose/entry.hpp"
 #include "interpose/remaining_memory.hpp"
 #include "interpose/session_use.hpp"
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 
 namespace sluice {
 namespace {

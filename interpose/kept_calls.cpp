@@ -8,7 +8,7 @@
 #include <span>
 
 #include "interpose/libc_settle.hpp"
-#include "runtime/huge_pages.hpp"
+#include "runtime/alias/huge_pages.hpp"
 
 namespace sluice {
 namespace {

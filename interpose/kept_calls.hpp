@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "runtime/alias/kept_memory.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/kept_memory.hpp"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 // The shape of the wrappers comes first.
 #include <aio.h>
 
-#include "runtime/kept_memory.hpp"
+#include "runtime/alias/kept_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -18,9 +18,9 @@
 #include "interpose/kept_calls.hpp"
 #include "interpose/remaining_memory.hpp"
 #include "interpose/session_use.hpp"
-#include "runtime/alias_arena.hpp"
-#include "runtime/kept_memory.hpp"
-#include "runtime/private_views.hpp"
+#include "runtime/alias/arena.hpp"
+#include "runtime/alias/kept_memory.hpp"
+#include "runtime/alias/private_views.hpp"
 #include "runtime/process/process_maps.hpp"
 #include "runtime/process/window_span.hpp"
 

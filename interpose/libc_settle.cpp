@@ -6,7 +6,7 @@
 
 #include "interpose/entry.hpp"
 #include "interpose/session_use.hpp"
-#include "runtime/alias_gate.hpp"
+#include "runtime/alias/gate.hpp"
 #include "runtime/engine_lock.hpp"
 #include "runtime/user_memory.hpp"
 

@@ -5,9 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
+#include "runtime/alias/sweeper.hpp"
 #include "runtime/page_guard_signal.hpp"
-#include "runtime/sweeper.hpp"
 
 namespace sluice::remaining_memory {
 namespace {

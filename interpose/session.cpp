@@ -23,7 +23,7 @@
 #include "interpose/session_use.hpp"
 #include "interpose/summary.hpp"
 #include "interpose/trace_session.hpp"
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/copy/shared_copy.hpp"
 #include "runtime/engine_lock.hpp"
 #include "runtime/process/cancellation.hpp"

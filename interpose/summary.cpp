@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "interpose/entry.hpp"
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/message.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/registration_cache.hpp"

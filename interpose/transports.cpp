@@ -14,7 +14,7 @@
 
 #include "interpose/host.hpp"
 #include "interpose/mixed_transport.hpp"
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "tcp/interfaces.hpp"
 #include "tcp/transport.hpp"
 #include "verbs/transport.hpp"

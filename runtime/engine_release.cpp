@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/alias/kept_memory.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/kept_memory.hpp"
 #include "runtime/process/alternate_stacks.hpp"
 #include "runtime/process/lock_waiters.hpp"
 #include "runtime/trace_events.hpp"

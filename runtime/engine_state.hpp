@@ -13,7 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
+#include "runtime/alias/sweeper.hpp"
 #include "runtime/announcement_budget.hpp"
 #include "runtime/buffer_history.hpp"
 #include "runtime/calibration.hpp"
@@ -34,7 +35,6 @@
 #include "runtime/request.hpp"
 #include "runtime/self_transport.hpp"
 #include "runtime/statistics.hpp"
-#include "runtime/sweeper.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/unchanged_sends.hpp"
 

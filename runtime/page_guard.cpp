@@ -8,8 +8,8 @@
 #include <mutex>
 #include <system_error>
 
-#include "runtime/alias_arena.hpp"
-#include "runtime/alias_gate.hpp"
+#include "runtime/alias/arena.hpp"
+#include "runtime/alias/gate.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
 #include "runtime/page_guard_mprotect.hpp"
@@ -349,7 +349,7 @@ void PageGuard::State::map_free(PageRange pages) {
 
 /// Runs in the SIGSEGV handler. A fault whose page is neither closed nor being migrated may still have been ours: the page
 /// opened between the fault and the look-up. So the instruction is tried again, once; when it faults a second time and nothing
-/// was closed in between (alias_gate.hpp says why the generation tells), the fault is the application's own.
+/// was closed in between (alias/gate.hpp says why the generation tells), the fault is the application's own.
 bool PageGuard::State::answer(const fault_signal::Fault& fault) {
   if (arena && arena->bring_to_child()) return true;
   const std::uintptr_t page = fault.address / page_bytes;

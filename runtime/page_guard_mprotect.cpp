@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/page_guard_signal.hpp"
 
 namespace sluice {

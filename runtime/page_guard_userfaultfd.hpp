@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/page_guard_descriptor.hpp"
 #include "runtime/page_guard_mechanism.hpp"
 #include "runtime/page_guard_touches.hpp"

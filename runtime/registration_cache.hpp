@@ -37,7 +37,7 @@
 #include <map>
 #include <utility>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/base/intrusive_list.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/rdma.hpp"

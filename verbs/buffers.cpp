@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "runtime/own_pins.hpp"
+#include "runtime/alias/own_pins.hpp"
 
 namespace sluice {
 

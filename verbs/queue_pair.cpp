@@ -7,7 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "runtime/own_pins.hpp"
+#include "runtime/alias/own_pins.hpp"
 
 namespace sluice {
 namespace {

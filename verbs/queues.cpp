@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "runtime/own_pins.hpp"
+#include "runtime/alias/own_pins.hpp"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/own_pins.hpp"
+#include "runtime/alias/own_pins.hpp"
 #include "verbs/transport.hpp"
 
 namespace sluice {

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace/sites.hpp"

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/page_guard.hpp"
 
 namespace sluice::bench {

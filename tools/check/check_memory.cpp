@@ -14,9 +14,9 @@
 #include <sstream>
 #include <thread>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
+#include "runtime/alias/huge_pages.hpp"
 #include "runtime/base/posix.hpp"
-#include "runtime/huge_pages.hpp"
 #include "runtime/page_guard_choice.hpp"
 #include "runtime/page_guard_descriptor.hpp"
 #include "shmem/cross_memory.hpp"

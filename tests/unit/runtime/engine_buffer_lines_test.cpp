@@ -7,7 +7,7 @@
 #include <span>
 #include <thread>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/calibration.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/statistics.hpp"

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/cooperating_engines.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/statistics.hpp"

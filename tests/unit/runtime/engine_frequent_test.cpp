@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/frequent_sends.hpp"
 #include "runtime/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"

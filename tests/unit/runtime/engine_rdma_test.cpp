@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/engine_process.hpp"
 #include "tests/unit/support/traced.hpp"

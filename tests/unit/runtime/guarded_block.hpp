@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/page_guard_choice.hpp"

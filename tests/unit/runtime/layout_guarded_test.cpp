@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/page_guard.hpp"
 #include "runtime/user_memory.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 
 namespace sluice {
 namespace {

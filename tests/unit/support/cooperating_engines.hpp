@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_engines.hpp"

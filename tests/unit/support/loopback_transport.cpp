@@ -8,7 +8,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 
 namespace sluice {
 

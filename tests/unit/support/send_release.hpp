@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/thread_beside.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "patterned_memory.hpp"
-#include "runtime/alias_arena.hpp"
+#include "runtime/alias/arena.hpp"
 
 namespace sluice {
 namespace {
