@@ -2,13 +2,13 @@
 #include "interpose/entry.hpp"
 #include "interpose/host_library.hpp"
 #include "interpose/step_aside.hpp"
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 
 namespace sluice::calls {
 namespace {
 
 /// The host's threads inherit a mask that keeps the application's signals away from them. While the application's thread has its
-/// signals held (runtime/held_signals.hpp), the kernel would have the handlers run there, beside the application.
+/// signals held (runtime/guard/held_signals.hpp), the kernel would have the handlers run there, beside the application.
 class BeforeHost {
  public:
   BeforeHost() : quiet_(Session::prepare()) {

@@ -8,7 +8,7 @@
 #include "interpose/session_use.hpp"
 #include "runtime/alias/gate.hpp"
 #include "runtime/engine_lock.hpp"
-#include "runtime/user_memory.hpp"
+#include "runtime/guard/user_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 

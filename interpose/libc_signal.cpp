@@ -1,5 +1,5 @@
 // Signal actions and masks: while there is a guard, the program's action for SIGSEGV is a virtual one, and no mask that the
-// kernel gets contains SIGSEGV (page-guard rule 10; runtime/page_guard_signal.hpp, runtime/process/signal_mask.hpp).
+// kernel gets contains SIGSEGV (page-guard rule 10; runtime/guard/signal.hpp, runtime/process/signal_mask.hpp).
 //
 // The C library's older functions (signal, sigset, ...) call its own sigaction inside, past these wrappers; for SIGSEGV they are
 // made here out of those that are wrapped. Until the first guard every wrapper costs one load and a predictable branch.

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 #include "runtime/process/signal_mask.hpp"
 
 namespace sluice {

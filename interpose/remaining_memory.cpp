@@ -7,7 +7,7 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/sweeper.hpp"
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 
 namespace sluice::remaining_memory {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "interpose/entry.hpp"
 #include "runtime/alias/arena.hpp"
+#include "runtime/guard/page_guard.hpp"
 #include "runtime/message.hpp"
-#include "runtime/page_guard.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace/trace.hpp"

@@ -9,7 +9,7 @@
 #include "runtime/calibration_trials.hpp"
 #include "runtime/copy/copy_engine.hpp"
 #include "runtime/copy_pair.hpp"
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 #include "runtime/peer_distance.hpp"
 #include "runtime/process/processors.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/page_guard_choice.hpp"
-#include "runtime/page_guard_signal.hpp"
-#include "runtime/user_memory.hpp"
+#include "runtime/guard/choice.hpp"
+#include "runtime/guard/signal.hpp"
+#include "runtime/guard/user_memory.hpp"
 
 namespace sluice {
 namespace {

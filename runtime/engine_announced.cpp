@@ -6,9 +6,9 @@
 
 #include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/guard/user_memory.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/trace_events.hpp"
-#include "runtime/user_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/engine_state.hpp"
-#include "runtime/held_signals.hpp"
-#include "runtime/user_memory.hpp"
+#include "runtime/guard/held_signals.hpp"
+#include "runtime/guard/user_memory.hpp"
 
 namespace sluice {
 namespace {

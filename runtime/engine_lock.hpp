@@ -26,8 +26,8 @@
 #include <cstdint>
 
 #include "runtime/base/types.hpp"
-#include "runtime/held_signals.hpp"
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/held_signals.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 

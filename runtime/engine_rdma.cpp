@@ -12,9 +12,9 @@
 #include <algorithm>
 
 #include "runtime/engine_state.hpp"
+#include "runtime/guard/user_memory.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/trace/trace.hpp"
-#include "runtime/user_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/engine_waiting.hpp"
+#include "runtime/guard/user_memory.hpp"
 #include "runtime/trace_events.hpp"
-#include "runtime/user_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -23,8 +23,8 @@
 
 #include "runtime/base/fatal.hpp"
 #include "runtime/engine_state.hpp"
+#include "runtime/guard/user_memory.hpp"
 #include "runtime/trace_events.hpp"
-#include "runtime/user_memory.hpp"
 #include "runtime/wire_check.hpp"
 
 namespace sluice {

@@ -119,7 +119,7 @@ struct UserBuffer {
   [[nodiscard]] ByteRange span() const;
 };
 
-/// Walks a user buffer in packed order. Reads and writes user memory through runtime/user_memory.hpp.
+/// Walks a user buffer in packed order. Reads and writes user memory through runtime/guard/user_memory.hpp.
 class LayoutCursor {
  public:
   explicit LayoutCursor(const UserBuffer& buffer);

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/guard/user_memory.hpp"
 #include "runtime/layout.hpp"
-#include "runtime/user_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,8 @@
 #include <atomic>
 
 #include "runtime/engine_state.hpp"
+#include "runtime/guard/user_memory.hpp"
 #include "runtime/rdma_protocol.hpp"
-#include "runtime/user_memory.hpp"
 
 namespace sluice {
 namespace {

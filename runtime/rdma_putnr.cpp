@@ -4,7 +4,7 @@
 
 #include "runtime/rdma_putnr.hpp"
 
-#include "runtime/user_memory.hpp"
+#include "runtime/guard/user_memory.hpp"
 
 namespace sluice {
 namespace {

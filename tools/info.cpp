@@ -12,7 +12,7 @@
 
 #include "runtime/calibration_file.hpp"
 #include "runtime/config/config_value.hpp"
-#include "runtime/page_guard_choice.hpp"
+#include "runtime/guard/choice.hpp"
 #include "tools/config_text.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/host_mpi.hpp"

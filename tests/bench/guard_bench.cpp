@@ -8,7 +8,7 @@
 #include <chrono>
 #include <vector>
 
-#include "runtime/user_memory.hpp"
+#include "runtime/guard/user_memory.hpp"
 
 namespace sluice::bench {
 namespace {

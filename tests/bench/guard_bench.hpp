@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "runtime/alias/arena.hpp"
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice::bench {
 

@@ -17,8 +17,8 @@
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/huge_pages.hpp"
 #include "runtime/base/posix.hpp"
-#include "runtime/page_guard_choice.hpp"
-#include "runtime/page_guard_descriptor.hpp"
+#include "runtime/guard/choice.hpp"
+#include "runtime/guard/descriptor.hpp"
 #include "shmem/cross_memory.hpp"
 #include "tools/check/finding.hpp"
 

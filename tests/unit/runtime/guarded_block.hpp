@@ -13,8 +13,8 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/base/posix.hpp"
-#include "runtime/page_guard.hpp"
-#include "runtime/page_guard_choice.hpp"
+#include "runtime/guard/choice.hpp"
+#include "runtime/guard/page_guard.hpp"
 #include "runtime/process/process_maps.hpp"
 
 namespace sluice {

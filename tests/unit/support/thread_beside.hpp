@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 

@@ -19,7 +19,7 @@
 #include "patterned_memory.hpp"
 #include "runtime/alias/held_pages.hpp"
 #include "runtime/alias/huge_pages.hpp"
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 #include "runtime/process/process_maps.hpp"
 
 namespace sluice {

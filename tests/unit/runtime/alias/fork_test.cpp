@@ -9,7 +9,7 @@
 #include "patterned_memory.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/private_views.hpp"
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 namespace {

@@ -1,5 +1,5 @@
 // Faults that are the application's own, and its signal handlers.
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

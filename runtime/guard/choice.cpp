@@ -1,6 +1,6 @@
-#include "runtime/page_guard_choice.hpp"
+#include "runtime/guard/choice.hpp"
 
-#include "runtime/page_guard_descriptor.hpp"
+#include "runtime/guard/descriptor.hpp"
 
 namespace sluice {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/held_signals.hpp"
+#include "runtime/guard/held_signals.hpp"
 
 #include <gtest/gtest.h>
 

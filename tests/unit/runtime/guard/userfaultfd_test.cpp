@@ -1,6 +1,6 @@
 // What only the userfaultfd mechanism does: system calls wait, pages that the kernel dropped are mapped, holes are filled, and no
 // mapping is split.
-#include "runtime/page_guard_userfaultfd.hpp"
+#include "runtime/guard/userfaultfd.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "guarded_block.hpp"
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "runtime/copy/shared_copy.hpp"
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 

@@ -1,8 +1,8 @@
-#include "runtime/held_signals.hpp"
+#include "runtime/guard/held_signals.hpp"
 
 #include <csignal>
 
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 #include "runtime/process/signal_mask.hpp"
 
 namespace sluice::held_signals {

@@ -1,4 +1,4 @@
-#include "runtime/page_guard_userfaultfd.hpp"
+#include "runtime/guard/userfaultfd.hpp"
 
 #include <sched.h>
 #include <sys/mman.h>

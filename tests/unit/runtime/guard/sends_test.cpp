@@ -5,8 +5,8 @@
 #include <string>
 
 #include "guarded_block.hpp"
-#include "runtime/page_guard.hpp"
-#include "runtime/page_guard_choice.hpp"
+#include "runtime/guard/choice.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 namespace {

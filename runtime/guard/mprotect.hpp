@@ -1,7 +1,7 @@
 // The guard's mechanism on every Linux: closed pages are PROT_NONE, the SIGSEGV handler answers.
 #pragma once
 
-#include "runtime/page_guard_mechanism.hpp"
+#include "runtime/guard/mechanism.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "runtime/page_guard_choice.hpp"
+#include "runtime/guard/choice.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/filter.h>

@@ -1,4 +1,4 @@
-#include "runtime/user_memory.hpp"
+#include "runtime/guard/user_memory.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "runtime/base/types.hpp"
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 namespace sluice {
 

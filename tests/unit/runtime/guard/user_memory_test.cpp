@@ -1,4 +1,4 @@
-#include "runtime/user_memory.hpp"
+#include "runtime/guard/user_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

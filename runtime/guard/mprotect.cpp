@@ -1,9 +1,9 @@
-#include "runtime/page_guard_mprotect.hpp"
+#include "runtime/guard/mprotect.hpp"
 
 #include <sys/mman.h>
 
 #include "runtime/alias/arena.hpp"
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 
 namespace sluice {
 namespace {

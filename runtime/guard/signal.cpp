@@ -1,4 +1,4 @@
-#include "runtime/page_guard_signal.hpp"
+#include "runtime/guard/signal.hpp"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 #include <bit>
 #include <cerrno>
 
-#include "runtime/held_signals.hpp"
+#include "runtime/guard/held_signals.hpp"
 #include "runtime/process/blocked_threads.hpp"
 #include "runtime/process/cancellation.hpp"
 #include "runtime/process/fault_stack.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 #include <sys/mman.h>
 
@@ -12,10 +12,10 @@
 #include "runtime/alias/gate.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/page_guard_mprotect.hpp"
-#include "runtime/page_guard_signal.hpp"
-#include "runtime/page_guard_slots.hpp"
-#include "runtime/page_guard_userfaultfd.hpp"
+#include "runtime/guard/mprotect.hpp"
+#include "runtime/guard/signal.hpp"
+#include "runtime/guard/slots.hpp"
+#include "runtime/guard/userfaultfd.hpp"
 #include "runtime/process/stall_clock.hpp"
 #include "runtime/trace/sites.hpp"
 #include "runtime/trace_events.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/page_guard_slots.hpp"
+#include "runtime/guard/slots.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "runtime/page_guard_descriptor.hpp"
+#include "runtime/guard/descriptor.hpp"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -12,9 +12,9 @@
 #include <memory>
 
 #include "runtime/alias/arena.hpp"
-#include "runtime/page_guard_descriptor.hpp"
-#include "runtime/page_guard_mechanism.hpp"
-#include "runtime/page_guard_touches.hpp"
+#include "runtime/guard/descriptor.hpp"
+#include "runtime/guard/mechanism.hpp"
+#include "runtime/guard/touches.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "runtime/page_guard.hpp"
+#include "runtime/guard/page_guard.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "guarded_block.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/page_guard_choice.hpp"
+#include "runtime/guard/choice.hpp"
 
 namespace sluice {
 namespace {

@@ -29,7 +29,7 @@
 
 #include "runtime/base/posix.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/page_guard_descriptor.hpp"
+#include "runtime/guard/descriptor.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "runtime/page_guard_touches.hpp"
+#include "runtime/guard/touches.hpp"
 
 #include <poll.h>
 #include <pthread.h>
