@@ -7,7 +7,7 @@
 #include "interpose/communicators.hpp"
 #include "interpose/datatypes.hpp"
 #include "interpose/entry.hpp"
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 namespace sluice {
 

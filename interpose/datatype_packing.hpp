@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 namespace sluice {
 

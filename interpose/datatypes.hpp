@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 namespace sluice {
 

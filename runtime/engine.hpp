@@ -17,7 +17,7 @@
 #include "runtime/base/types.hpp"
 #include "runtime/calibration.hpp"
 #include "runtime/config/config.hpp"
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 #include "runtime/process/processors.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/trace/kinds.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/alias/arena.hpp"
+#include "runtime/datatype/layout.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/layout.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/cooperating_engines.hpp"
 #include "tests/unit/support/loopback_transport.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 namespace sluice {
 

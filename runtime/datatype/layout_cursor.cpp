@@ -5,8 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/datatype/layout.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/layout.hpp"
 
 namespace sluice {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "runtime/alias/arena.hpp"
+#include "runtime/datatype/layout.hpp"
 #include "runtime/guard/page_guard.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/layout.hpp"
 #include "tests/unit/support/layouts.hpp"
 
 namespace sluice {

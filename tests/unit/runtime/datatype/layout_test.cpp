@@ -1,5 +1,5 @@
 // How layouts are put together: what merges, what nests, and what they say of themselves.
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Building layouts: merging blocks, and deciding what is written out and what stays nested.
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 
 #include <algorithm>
 #include <utility>

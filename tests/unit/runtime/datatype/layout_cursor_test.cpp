@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "runtime/layout.hpp"
+#include "runtime/datatype/layout.hpp"
 #include "tests/unit/support/layouts.hpp"
 
 namespace sluice {
