@@ -13,12 +13,12 @@
 //
 // docs/concurrency.md says why no wake-up is lost.
 //
-// Threading: as in runtime/transport.hpp.
+// Threading: as in runtime/transport/transport.hpp.
 #pragma once
 
 #include <vector>
 
-#include "runtime/far_transport.hpp"
+#include "runtime/transport/far_transport.hpp"
 #include "shmem/transport.hpp"
 
 namespace sluice {

@@ -14,10 +14,10 @@
 #include "interpose/entry.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/guard/page_guard.hpp"
-#include "runtime/message.hpp"
 #include "runtime/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace/trace.hpp"
+#include "runtime/transport/message.hpp"
 #include "tcp/transport.hpp"
 #include "verbs/transport.hpp"
 

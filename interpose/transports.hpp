@@ -13,7 +13,7 @@
 
 #include "runtime/config/config.hpp"
 #include "runtime/trace/kinds.hpp"
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 #include "tcp/listener.hpp"
 #include "tcp/siphash.hpp"
 #include "verbs/address.hpp"

@@ -21,7 +21,7 @@
 #include "runtime/process/processors.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/trace/kinds.hpp"
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "runtime/base/types.hpp"
-#include "runtime/message.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 

@@ -33,9 +33,9 @@
 #include "runtime/registration_cache.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/request.hpp"
-#include "runtime/self_transport.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace/kinds.hpp"
+#include "runtime/transport/self_transport.hpp"
 #include "runtime/unchanged_sends.hpp"
 
 namespace sluice {

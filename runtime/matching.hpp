@@ -15,8 +15,8 @@
 
 #include "runtime/base/types.hpp"
 #include "runtime/config/config.hpp"
-#include "runtime/message.hpp"
 #include "runtime/request.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 

@@ -16,7 +16,7 @@
 #include "runtime/request.hpp"
 #include "runtime/source_history.hpp"
 #include "runtime/store_rates.hpp"
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 

@@ -15,8 +15,8 @@
 #include <cstdint>
 
 #include "runtime/base/intrusive_list.hpp"
-#include "runtime/rdma.hpp"
 #include "runtime/registration_cache.hpp"
+#include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 

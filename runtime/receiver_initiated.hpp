@@ -55,7 +55,7 @@
 #include <vector>
 
 #include "runtime/base/types.hpp"
-#include "runtime/rdma.hpp"
+#include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 

@@ -40,7 +40,7 @@
 #include "runtime/alias/arena.hpp"
 #include "runtime/base/intrusive_list.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/rdma.hpp"
+#include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 

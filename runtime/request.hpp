@@ -14,9 +14,9 @@
 #include "runtime/base/intrusive_list.hpp"
 #include "runtime/copy/shared_copy.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/message.hpp"
 #include "runtime/rdma_transfer.hpp"
 #include "runtime/source_history.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 

@@ -8,9 +8,9 @@
 #include <span>
 
 #include "runtime/base/types.hpp"
-#include "runtime/message.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace/trace.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 class Request;

@@ -15,7 +15,7 @@
 #include "runtime/base/fatal.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/matching.hpp"
-#include "runtime/message.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 

@@ -26,7 +26,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 

@@ -58,7 +58,7 @@
 #include <cstring>
 #include <span>
 
-#include "runtime/message.hpp"
+#include "runtime/transport/message.hpp"
 #include "shmem/cache_hints.hpp"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 #include "shmem/bootstrap.hpp"
 #include "shmem/cross_memory.hpp"
 #include "shmem/peer_memory.hpp"

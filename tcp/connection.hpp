@@ -24,7 +24,7 @@
 #include <span>
 
 #include "runtime/base/posix.hpp"
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 #include "tcp/frame.hpp"
 #include "tcp/unsent_limit.hpp"
 

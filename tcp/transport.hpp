@@ -18,7 +18,7 @@
 // A sleeping application thread waits on `lines` itself, and on an eventfd by which other threads of the process poke it. Where
 // another transport sleeps for this one (`hears_for_sleepers`), the helper thread is armed instead and pokes.
 //
-// Threading: as in runtime/transport.hpp; `attend` is the helper thread's.
+// Threading: as in runtime/transport/transport.hpp; `attend` is the helper thread's.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/far_transport.hpp"
+#include "runtime/transport/far_transport.hpp"
 #include "tcp/bell.hpp"
 #include "tcp/connection.hpp"
 #include "tcp/reception.hpp"

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/rdma.hpp"
+#include "runtime/transport/rdma.hpp"
 #include "verbs/port_choice.hpp"
 
 namespace sluice {

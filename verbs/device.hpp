@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/base/posix.hpp"
-#include "runtime/rdma.hpp"
+#include "runtime/transport/rdma.hpp"
 #include "verbs/address.hpp"
 #include "verbs/library.hpp"
 #include "verbs/port_choice.hpp"

@@ -75,7 +75,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/rdma.hpp"
+#include "runtime/transport/rdma.hpp"
 #include "verbs/buffers.hpp"
 
 namespace sluice {

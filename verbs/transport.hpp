@@ -20,7 +20,8 @@
 // collected and posted at its end. Small messages take the fast path where there is one (verbs/eager_ring.hpp), which needs no
 // entry in the completion queue; both paths keep one order.
 //
-// Threading: as in runtime/transport.hpp; `attend` is the helper thread's. Nothing here enters the application's allocator.
+// Threading: as in runtime/transport/transport.hpp; `attend` is the helper thread's. Nothing here enters the application's
+// allocator.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/far_transport.hpp"
+#include "runtime/transport/far_transport.hpp"
 #include "tcp/bell.hpp"
 #include "tcp/reception.hpp"
 #include "verbs/endpoint.hpp"

@@ -1,4 +1,4 @@
-// RDMA writes and reads: runtime/rdma.hpp.
+// RDMA writes and reads: runtime/transport/rdma.hpp.
 
 #include <algorithm>
 #include <cerrno>

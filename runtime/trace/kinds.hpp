@@ -80,7 +80,7 @@ enum class RingEvent : std::uint16_t { opened, closed, moved };
 inline constexpr std::uint16_t post_synchronous = 1, post_buffered = 2, post_blocking = 4, post_gaps = 8, post_at_once = 16;
 inline constexpr std::uint16_t match_rendezvous = 1, match_unexpected = 2, match_truncated = 4, match_released = 8,
                                match_put = 16;
-/// In message_out, beside the kinds of runtime/message.hpp: data written to a receive that was announced.
+/// In message_out, beside the kinds of runtime/transport/message.hpp: data written to a receive that was announced.
 inline constexpr std::uint16_t message_put = 100;
 inline constexpr std::uint16_t release_send = 1, release_unmatched = 2, release_touched = 4, release_at_once = 8;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/message.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice::timeline {
 

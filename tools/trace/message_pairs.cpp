@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "runtime/message.hpp"
 #include "runtime/trace/kinds.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 

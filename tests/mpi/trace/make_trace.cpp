@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/message.hpp"
+#include "runtime/transport/message.hpp"
 #include "tests/unit/tools/trace_maker.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <span>
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 

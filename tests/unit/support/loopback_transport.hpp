@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 #include "tests/unit/support/loopback_adapter.hpp"
 
 namespace sluice {

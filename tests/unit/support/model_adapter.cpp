@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <stdexcept>
 
-#include "runtime/remote_transport.hpp"
+#include "runtime/transport/remote_transport.hpp"
 #include "tests/unit/support/model_network.hpp"
 
 namespace sluice {

@@ -17,7 +17,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 #include "tests/unit/support/model_wire.hpp"
 
 namespace sluice {

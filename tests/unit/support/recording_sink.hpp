@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "runtime/config/config.hpp"
-#include "runtime/message.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 

@@ -16,8 +16,8 @@
 #include "runtime/base/types.hpp"
 #include "runtime/cooperative_choice.hpp"
 #include "runtime/copy/shared_copy.hpp"
-#include "runtime/message.hpp"
-#include "runtime/rdma.hpp"
+#include "runtime/transport/message.hpp"
+#include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "runtime/self_transport.hpp"
+#include "runtime/transport/self_transport.hpp"
 
 namespace sluice {
 

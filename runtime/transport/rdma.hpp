@@ -12,7 +12,7 @@
 #include <span>
 
 #include "runtime/base/types.hpp"
-#include "runtime/message.hpp"
+#include "runtime/transport/message.hpp"
 
 namespace sluice {
 

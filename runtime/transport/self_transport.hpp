@@ -4,7 +4,7 @@
 #include <deque>
 #include <memory>
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 

@@ -1,4 +1,4 @@
-#include "runtime/far_transport.hpp"
+#include "runtime/transport/far_transport.hpp"
 
 #include <poll.h>
 #include <sys/syscall.h>

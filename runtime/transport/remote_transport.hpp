@@ -2,7 +2,7 @@
 // refuses. tcp, verbs and the tests' model of an adapter derive from it.
 #pragma once
 
-#include "runtime/transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 

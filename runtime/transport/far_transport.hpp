@@ -2,7 +2,7 @@
 // to do with it. tcp and verbs implement it.
 #pragma once
 
-#include "runtime/remote_transport.hpp"
+#include "runtime/transport/remote_transport.hpp"
 
 namespace sluice {
 
