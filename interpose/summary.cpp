@@ -14,7 +14,7 @@
 #include "interpose/entry.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/guard/page_guard.hpp"
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "runtime/trace/trace.hpp"
 #include "runtime/transport/message.hpp"

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "runtime/base/intrusive_list.hpp"
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 #include "runtime/transport/rdma.hpp"
 
 namespace sluice {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "runtime/alias/arena.hpp"
-#include "runtime/frequent_sends.hpp"
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/frequent_sends.hpp"
+#include "runtime/registration/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
 #include "tests/unit/support/thread_beside.hpp"
 #include "tests/unit/support/two_engines.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
 
 namespace sluice {

@@ -11,7 +11,7 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/rdma_protocol.hpp"
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
 #include "tests/unit/support/two_engines.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
 #include "tests/unit/support/thread_beside.hpp"

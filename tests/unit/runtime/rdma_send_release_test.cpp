@@ -1,6 +1,6 @@
 // When a blocked send returns early over RDMA: the adapters go on reading behind the guard, through the alias.
 
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 #include "tests/unit/support/model_adapter.hpp"
 #include "tests/unit/support/send_release.hpp"
 

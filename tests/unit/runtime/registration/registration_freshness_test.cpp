@@ -16,7 +16,7 @@
 
 #include "patterned_memory.hpp"
 #include "runtime/base/posix.hpp"
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 
 namespace sluice {
 namespace {

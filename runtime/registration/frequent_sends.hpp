@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "runtime/base/types.hpp"
-#include "runtime/buffer_use_table.hpp"
+#include "runtime/registration/buffer_use_table.hpp"
 
 namespace sluice {
 

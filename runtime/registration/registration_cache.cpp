@@ -1,4 +1,4 @@
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 
 #include <algorithm>
 #include <cerrno>

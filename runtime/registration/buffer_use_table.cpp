@@ -1,4 +1,4 @@
-#include "runtime/buffer_use_table.hpp"
+#include "runtime/registration/buffer_use_table.hpp"
 
 #include <limits>
 

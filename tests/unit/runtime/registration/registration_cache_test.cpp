@@ -1,4 +1,4 @@
-#include "runtime/registration_cache.hpp"
+#include "runtime/registration/registration_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

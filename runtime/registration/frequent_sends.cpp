@@ -1,4 +1,4 @@
-#include "runtime/frequent_sends.hpp"
+#include "runtime/registration/frequent_sends.hpp"
 
 #include <algorithm>
 #include <cmath>
