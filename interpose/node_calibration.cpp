@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "interpose/host.hpp"
-#include "runtime/calibration_file.hpp"
+#include "runtime/machine/calibration_file.hpp"
 
 namespace sluice {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/calibration.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/datatype/layout.hpp"
+#include "runtime/machine/calibration.hpp"
 #include "runtime/process/processors.hpp"
 #include "runtime/release_policy.hpp"
 #include "runtime/trace/kinds.hpp"

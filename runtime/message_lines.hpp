@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "runtime/buffer_lines.hpp"
-#include "runtime/calibration.hpp"
+#include "runtime/machine/calibration.hpp"
+#include "runtime/machine/peer_distance.hpp"
 #include "runtime/patience.hpp"
-#include "runtime/peer_distance.hpp"
 #include "runtime/request.hpp"
 #include "runtime/source_history.hpp"
 #include "runtime/store_rates.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/peer_distance.hpp"
+#include "runtime/machine/peer_distance.hpp"
 #include "runtime/process/descriptor_room.hpp"
 #include "shmem/attention.hpp"
 #include "shmem/cache_hints.hpp"

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "runtime/calibration_file.hpp"
 #include "runtime/config/config_value.hpp"
 #include "runtime/guard/choice.hpp"
+#include "runtime/machine/calibration_file.hpp"
 #include "tools/config_text.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/host_mpi.hpp"

@@ -14,7 +14,7 @@ from reproduction import Failed, machine, markdown, print_aligned, write_csv
 
 PAGE = ROOT / "docs" / "cooperative.md"
 FAR_PAGE = ROOT / "docs" / "cooperative-far.md"
-MOST_NEAR_NS = 300  # most_near_ns of runtime/peer_distance.hpp: round trips of a line between processors that share a cache
+MOST_NEAR_NS = 300  # most_near_ns of runtime/machine/peer_distance.hpp: round trips of a line between processors that share a cache
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
 
 HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in OVER_RPUT), "auto's time / best forced", "auto over host")

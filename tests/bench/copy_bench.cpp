@@ -21,7 +21,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/copy/copy_engine.hpp"
-#include "runtime/copy_pair.hpp"
+#include "runtime/machine/copy_pair.hpp"
 #include "runtime/process/processors.hpp"
 
 namespace {

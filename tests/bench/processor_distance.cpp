@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/copy_pair.hpp"
+#include "runtime/machine/copy_pair.hpp"
 #include "runtime/process/processors.hpp"
 
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "runtime/alias/arena.hpp"
-#include "runtime/calibration.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/machine/calibration.hpp"
 #include "runtime/statistics.hpp"
 #include "tests/unit/runtime/patterned_memory.hpp"
 #include "tests/unit/support/loopback_transport.hpp"

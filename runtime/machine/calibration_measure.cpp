@@ -5,12 +5,12 @@
 #include <thread>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/calibration.hpp"
-#include "runtime/calibration_trials.hpp"
 #include "runtime/copy/copy_engine.hpp"
-#include "runtime/copy_pair.hpp"
 #include "runtime/guard/signal.hpp"
-#include "runtime/peer_distance.hpp"
+#include "runtime/machine/calibration.hpp"
+#include "runtime/machine/calibration_trials.hpp"
+#include "runtime/machine/copy_pair.hpp"
+#include "runtime/machine/peer_distance.hpp"
 #include "runtime/process/processors.hpp"
 
 namespace sluice {

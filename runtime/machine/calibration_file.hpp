@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "runtime/calibration.hpp"
+#include "runtime/machine/calibration.hpp"
 
 namespace sluice {
 

@@ -1,10 +1,10 @@
-#include "runtime/copy_pair.hpp"
+#include "runtime/machine/copy_pair.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/peer_distance.hpp"
+#include "runtime/machine/peer_distance.hpp"
 #include "runtime/process/processors.hpp"
 
 namespace sluice {

@@ -16,8 +16,8 @@
 #include "runtime/base/posix.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/copy/copy_engine.hpp"
-#include "runtime/copy_pair.hpp"
-#include "runtime/peer_distance.hpp"
+#include "runtime/machine/copy_pair.hpp"
+#include "runtime/machine/peer_distance.hpp"
 
 namespace sluice::calibration_trials {
 

@@ -1,5 +1,5 @@
 // Whether two processors are threads of one core.
-#include "runtime/copy_pair.hpp"
+#include "runtime/machine/copy_pair.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/peer_distance.hpp"
+#include "runtime/machine/peer_distance.hpp"
 
 #include <gtest/gtest.h>
 

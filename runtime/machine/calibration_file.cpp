@@ -1,4 +1,4 @@
-#include "runtime/calibration_file.hpp"
+#include "runtime/machine/calibration_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

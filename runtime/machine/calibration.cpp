@@ -1,4 +1,4 @@
-#include "runtime/calibration.hpp"
+#include "runtime/machine/calibration.hpp"
 
 #include <unistd.h>
 

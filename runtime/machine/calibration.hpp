@@ -31,7 +31,7 @@
 #include <string_view>
 
 #include "runtime/copy/shared_copy.hpp"
-#include "runtime/peer_distance.hpp"
+#include "runtime/machine/peer_distance.hpp"
 
 namespace sluice {
 
