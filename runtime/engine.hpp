@@ -18,8 +18,8 @@
 #include "runtime/config/config.hpp"
 #include "runtime/datatype/layout.hpp"
 #include "runtime/machine/calibration.hpp"
+#include "runtime/policy/release_policy.hpp"
 #include "runtime/process/processors.hpp"
-#include "runtime/release_policy.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/transport.hpp"
 

@@ -1,7 +1,7 @@
 #include "runtime/message_lines.hpp"
 
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/hybrid_choice.hpp"
+#include "runtime/policy/hybrid_choice.hpp"
 
 namespace sluice {
 namespace {

@@ -14,8 +14,8 @@
 #include "runtime/base/intrusive_list.hpp"
 #include "runtime/copy/shared_copy.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/policy/source_history.hpp"
 #include "runtime/rdma_transfer.hpp"
-#include "runtime/source_history.hpp"
 #include "runtime/transport/message.hpp"
 
 namespace sluice {

@@ -14,8 +14,8 @@
 #include <span>
 
 #include "runtime/base/types.hpp"
-#include "runtime/cooperative_choice.hpp"
 #include "runtime/copy/shared_copy.hpp"
+#include "runtime/policy/cooperative_choice.hpp"
 #include "runtime/transport/message.hpp"
 #include "runtime/transport/rdma.hpp"
 

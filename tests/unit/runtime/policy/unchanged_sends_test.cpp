@@ -1,4 +1,4 @@
-#include "runtime/unchanged_sends.hpp"
+#include "runtime/policy/unchanged_sends.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/patience.hpp"
+#include "runtime/policy/patience.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/announcement_budget.hpp"
+#include "runtime/policy/announcement_budget.hpp"
 
 #include <gtest/gtest.h>
 

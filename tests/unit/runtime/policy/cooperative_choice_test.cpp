@@ -1,4 +1,4 @@
-#include "runtime/cooperative_choice.hpp"
+#include "runtime/policy/cooperative_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/buffer_lines.hpp"
+#include "runtime/policy/buffer_lines.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/release_policy.hpp"
+#include "runtime/policy/release_policy.hpp"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/hybrid_choice.hpp"
+#include "runtime/policy/hybrid_choice.hpp"
 
 #include <gtest/gtest.h>
 

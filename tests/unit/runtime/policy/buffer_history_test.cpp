@@ -1,4 +1,4 @@
-#include "runtime/buffer_history.hpp"
+#include "runtime/policy/buffer_history.hpp"
 
 #include <gtest/gtest.h>
 

@@ -45,7 +45,7 @@
 
 #include <cstddef>
 
-#include "runtime/cooperative_choice.hpp"
+#include "runtime/policy/cooperative_choice.hpp"
 #include "runtime/trace/kinds.hpp"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-#include "runtime/store_rates.hpp"
+#include "runtime/policy/store_rates.hpp"
 
 #include <gtest/gtest.h>
 

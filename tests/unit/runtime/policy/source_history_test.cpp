@@ -1,4 +1,4 @@
-#include "runtime/source_history.hpp"
+#include "runtime/policy/source_history.hpp"
 
 #include <gtest/gtest.h>
 
