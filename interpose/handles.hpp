@@ -21,7 +21,7 @@
 #include "interpose/host.hpp"
 #include "interpose/status.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/request.hpp"
+#include "runtime/engine/request.hpp"
 
 namespace sluice {
 

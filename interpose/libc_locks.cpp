@@ -7,7 +7,7 @@
 #include <semaphore.h>
 
 #include "interpose/session.hpp"
-#include "runtime/engine_lock.hpp"
+#include "runtime/engine/lock.hpp"
 #include "runtime/process/lock_waiters.hpp"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 #include "interpose/entry.hpp"
 #include "interpose/session_use.hpp"
 #include "runtime/alias/gate.hpp"
-#include "runtime/engine_lock.hpp"
+#include "runtime/engine/lock.hpp"
 #include "runtime/guard/user_memory.hpp"
 
 namespace sluice {

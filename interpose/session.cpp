@@ -25,7 +25,7 @@
 #include "interpose/trace_session.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/copy/shared_copy.hpp"
-#include "runtime/engine_lock.hpp"
+#include "runtime/engine/lock.hpp"
 #include "runtime/process/cancellation.hpp"
 #include "runtime/process/descriptor_room.hpp"
 #include "runtime/process/mapping_budget.hpp"

@@ -13,9 +13,9 @@
 
 #include "interpose/entry.hpp"
 #include "runtime/alias/arena.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/guard/page_guard.hpp"
 #include "runtime/registration/registration_cache.hpp"
-#include "runtime/statistics.hpp"
 #include "runtime/trace/trace.hpp"
 #include "runtime/transport/message.hpp"
 #include "tcp/transport.hpp"

@@ -12,7 +12,7 @@
 
 #include "runtime/base/intrusive_list.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/request.hpp"
+#include "runtime/engine/request.hpp"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/guard/choice.hpp"
 #include "runtime/guard/signal.hpp"
 #include "runtime/guard/user_memory.hpp"

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
+#include "runtime/engine/trace_events.hpp"
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/rdma_protocol.hpp"
-#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {

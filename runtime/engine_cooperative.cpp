@@ -37,9 +37,9 @@
 
 #include "runtime/base/fatal.hpp"
 #include "runtime/chunk_claims.hpp"
-#include "runtime/engine_state.hpp"
-#include "runtime/trace_events.hpp"
-#include "runtime/wire_check.hpp"
+#include "runtime/engine/state.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/wire_check.hpp"
 
 namespace sluice {
 namespace {

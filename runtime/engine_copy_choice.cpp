@@ -4,7 +4,7 @@
 // What is expected of whom (COOP-load) is told by the receiver alone, from its decision until the transfer ends or goes another
 // way. So every expectation is taken back by the process that told it, or by the one that it concerns when that process dies.
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 
 namespace sluice {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/guard/held_signals.hpp"
 #include "runtime/guard/user_memory.hpp"
 

@@ -1,11 +1,11 @@
 // Calls that poll and find nothing, of which a program that waits in a loop of its own makes many.
 //
-// A holder of the engine lock that leaves nothing to do leaves the lock at rest (engine_lock.hpp). As long as it is, a poll is a
+// A holder of the engine lock that leaves nothing to do leaves the lock at rest (engine/lock.hpp). As long as it is, a poll is a
 // look at the transport, which takes no lock: nobody has begun anything since, and what comes is seen by the look.
 
 #include <sched.h>
 
-#include "runtime/engine_waiting.hpp"
+#include "runtime/engine/waiting.hpp"
 
 namespace sluice {
 

@@ -5,10 +5,10 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/wire_check.hpp"
 #include "runtime/rdma_protocol.hpp"
-#include "runtime/trace_events.hpp"
-#include "runtime/wire_check.hpp"
 
 namespace sluice {
 namespace {

@@ -27,7 +27,7 @@
 // claimed a chunk owes a FIN, and the sender waits for it.
 
 #include "runtime/chunk_claims.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 
 namespace sluice {
 

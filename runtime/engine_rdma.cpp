@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/trace/trace.hpp"

@@ -1,6 +1,6 @@
 // The registration cache of a job: made on first use, and told of what the arena does to memory.
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 
 namespace sluice {
 

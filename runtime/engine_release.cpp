@@ -15,10 +15,10 @@
 
 #include "runtime/alias/kept_memory.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
+#include "runtime/engine/trace_events.hpp"
 #include "runtime/process/alternate_stacks.hpp"
 #include "runtime/process/lock_waiters.hpp"
-#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {

@@ -12,8 +12,8 @@
 
 #include <algorithm>
 
-#include "runtime/engine_state.hpp"
-#include "runtime/trace_events.hpp"
+#include "runtime/engine/state.hpp"
+#include "runtime/engine/trace_events.hpp"
 
 namespace sluice {
 namespace {

@@ -1,9 +1,9 @@
 // Waiting for what is under guard: until memory can be used again, messages are known, or nothing is left (page-guard rules 1, 3,
 // 6, 8, 9, 11, 12).
 
-#include "runtime/engine_waiting.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/waiting.hpp"
 #include "runtime/process/stall_clock.hpp"
-#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {

@@ -13,9 +13,9 @@
 #include <functional>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/engine_waiting.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/waiting.hpp"
 #include "runtime/trace/call.hpp"
-#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {

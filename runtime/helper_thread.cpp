@@ -10,7 +10,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/trace/call.hpp"
 
 namespace sluice {

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/rdma_protocol.hpp"
 

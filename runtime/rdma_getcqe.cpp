@@ -1,7 +1,7 @@
 // getcqe: the receiver reads, and the adapter's completion queue entry says that everything is there (RV section 2.1). Two
-// control messages. GS1, the announcement, is engine_send.cpp's; GS2, its end, is Engine::State::on_fin.
+// control messages. GS1, the announcement, is engine/send.cpp's; GS2, its end, is Engine::State::on_fin.
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/rdma_protocol.hpp"
 
 namespace sluice {

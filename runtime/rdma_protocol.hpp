@@ -29,7 +29,7 @@
 #pragma once
 
 #include "runtime/engine.hpp"
-#include "runtime/request.hpp"
+#include "runtime/engine/request.hpp"
 
 namespace sluice {
 

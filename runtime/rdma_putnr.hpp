@@ -2,7 +2,7 @@
 // differ in what is in that byte before.
 #pragma once
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/rdma_protocol.hpp"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 // announcement names the sender's request, with a generation (RequestPool), and the memory to be read is named by address and
 // key: nothing runs out.
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/rdma_protocol.hpp"
 
 namespace sluice {

@@ -1,7 +1,7 @@
 // rput: the sender writes, once the receiver has said where (CO section II; RV section 4.3, the default of MVAPICH2). Three
 // control messages.
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/rdma_protocol.hpp"
 
 namespace sluice {

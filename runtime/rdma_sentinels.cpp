@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 
 namespace sluice {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/trace/sites.hpp"
 #include "runtime/trace/writer.hpp"
 

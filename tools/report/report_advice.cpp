@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tools/report/report.hpp"
 #include "tools/table_text.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/engine_process.hpp"
 
 namespace sluice {

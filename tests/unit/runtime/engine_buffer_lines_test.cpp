@@ -9,8 +9,8 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/machine/calibration.hpp"
-#include "runtime/statistics.hpp"
 #include "tests/unit/runtime/patterned_memory.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_engines.hpp"

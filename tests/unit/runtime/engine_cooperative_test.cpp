@@ -9,7 +9,7 @@
 #include "runtime/alias/arena.hpp"
 #include "runtime/datatype/layout.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/cooperating_engines.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_engines.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "runtime/alias/arena.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/engine_process.hpp"
 #include "tests/unit/support/traced.hpp"
 #include "tests/unit/support/two_engines.hpp"

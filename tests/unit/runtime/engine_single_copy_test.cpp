@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/cooperating_engines.hpp"
 
 namespace sluice {

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <thread>
 
-#include "runtime/request.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/request.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/engine_process.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_ranks.hpp"

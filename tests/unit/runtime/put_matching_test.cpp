@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
 
 namespace sluice {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
 #include "tests/unit/support/rendezvous_counts.hpp"
 #include "tests/unit/support/two_engines.hpp"

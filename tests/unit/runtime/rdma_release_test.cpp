@@ -12,8 +12,8 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/registration/registration_cache.hpp"
-#include "runtime/statistics.hpp"
 #include "tests/unit/support/model_adapter.hpp"
 #include "tests/unit/support/thread_beside.hpp"
 #include "tests/unit/support/two_engines.hpp"

@@ -13,7 +13,7 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/thread_beside.hpp"
 #include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/types.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/trace/trace.hpp"
 #include "tests/unit/support/trace_reading.hpp"
 

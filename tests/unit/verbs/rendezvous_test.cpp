@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "runtime/engine.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "tests/unit/support/rendezvous_counts.hpp"
 #include "tests/unit/support/verbs_hosts.hpp"
 

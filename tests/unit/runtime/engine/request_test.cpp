@@ -1,4 +1,4 @@
-#include "runtime/request.hpp"
+#include "runtime/engine/request.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Receiving: posting and completion.
 
-#include "runtime/engine_waiting.hpp"
-#include "runtime/trace_events.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/waiting.hpp"
 
 namespace sluice {
 

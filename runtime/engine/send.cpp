@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/engine_waiting.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/waiting.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/trace_events.hpp"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/process/cancellation.hpp"
 
 namespace sluice {

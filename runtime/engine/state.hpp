@@ -17,14 +17,16 @@
 #include "runtime/alias/sweeper.hpp"
 #include "runtime/copy_list.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/engine_lock.hpp"
-#include "runtime/engine_pending.hpp"
+#include "runtime/engine/lock.hpp"
+#include "runtime/engine/matching.hpp"
+#include "runtime/engine/message_lines.hpp"
+#include "runtime/engine/pending.hpp"
+#include "runtime/engine/request.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/guard/page_guard.hpp"
 #include "runtime/idle_calls.hpp"
 #include "runtime/lazy_counts.hpp"
 #include "runtime/machine/calibration.hpp"
-#include "runtime/matching.hpp"
-#include "runtime/message_lines.hpp"
 #include "runtime/policy/announcement_budget.hpp"
 #include "runtime/policy/buffer_history.hpp"
 #include "runtime/policy/hybrid_choice.hpp"
@@ -33,8 +35,6 @@
 #include "runtime/receiver_initiated.hpp"
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/registration_cache.hpp"
-#include "runtime/request.hpp"
-#include "runtime/statistics.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/self_transport.hpp"
 
@@ -45,14 +45,14 @@ class Settling;
 }
 
 using Lock = std::unique_lock<EngineLock>;
-class Waiter;  // engine_waiting.hpp
+class Waiter;  // engine/waiting.hpp
 
 struct Engine::State final : MessageSink, FaultWaiter {
   explicit State(const Parts& parts);
   void make_guard();
   ~State();
 
-  // --- sending (engine_send.cpp) ------------------------------------------------------------------------------------
+  // --- sending (engine/send.cpp) ------------------------------------------------------------------------------------
   Request* new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site);
   /// Sends now, or as soon as causality and room permit. The request may be complete on return.
   /// What is known of a message when it has been tried to send it without a request.
@@ -85,7 +85,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void commit(Peer to, const MessageHeader& header);
   void on_room(Peer peer) override;
 
-  // --- receiving (engine_receive.cpp) -------------------------------------------------------------------------------
+  // --- receiving (engine/receive.cpp) -------------------------------------------------------------------------------
   Request* new_receive(Context& context, Rank from, Tag tag, CallSite site);
   void post(Request* receive);
   /// `at_ns`: for the trace, as in trace::write.
@@ -93,7 +93,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Outcome take(Request* request);
   void drop(Context* context);  // if it is retired and unused
 
-  // --- what arrives and is matched (engine_arrival.cpp) -------------------------------------------------------------
+  // --- what arrives and is matched (engine/arrival.cpp) -------------------------------------------------------------
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
   Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
   /// Where one message is waited for, the next has no receive yet, and would be kept in a copy.
@@ -107,7 +107,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Context& context_of(ContextId id);
   Context& context_for(Peer from, const MessageHeader& header);  // of a message that its sender may send there
 
-  // --- what arrives for one request (engine_reply.cpp) --------------------------------------------------------------
+  // --- what arrives for one request (engine/reply.cpp) --------------------------------------------------------------
   void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
   std::span<std::byte> place(Peer from, const MessageHeader& header, std::size_t most) override;
   void on_placed(Peer from, const MessageHeader& header, std::size_t bytes) override;

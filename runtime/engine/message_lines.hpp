@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/engine/request.hpp"
 #include "runtime/machine/calibration.hpp"
 #include "runtime/machine/peer_distance.hpp"
 #include "runtime/policy/buffer_lines.hpp"
 #include "runtime/policy/patience.hpp"
 #include "runtime/policy/source_history.hpp"
 #include "runtime/policy/store_rates.hpp"
-#include "runtime/request.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace sluice {

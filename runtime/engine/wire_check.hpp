@@ -14,7 +14,7 @@
 
 #include "runtime/base/fatal.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/matching.hpp"
+#include "runtime/engine/matching.hpp"
 #include "runtime/transport/message.hpp"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-#include "runtime/engine_lock.hpp"
+#include "runtime/engine/lock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/wire_check.hpp"
+#include "runtime/engine/wire_check.hpp"
 
 #include "runtime/chunk_claims.hpp"
 #include "runtime/rdma_protocol.hpp"

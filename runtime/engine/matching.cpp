@@ -1,4 +1,4 @@
-#include "runtime/matching.hpp"
+#include "runtime/engine/matching.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // What two engines write into a trace over the model of an adapter, driven by hand: every record of a message, in order, beside
 // what the protocol exchanges.
-#include "runtime/trace_events.hpp"
+#include "runtime/engine/trace_events.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 
 namespace sluice {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/engine_waiting.hpp"
+#include "runtime/engine/waiting.hpp"
 
 namespace sluice {
 namespace {

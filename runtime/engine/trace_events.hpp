@@ -8,7 +8,7 @@
 #include <span>
 
 #include "runtime/base/types.hpp"
-#include "runtime/statistics.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/trace/trace.hpp"
 #include "runtime/transport/message.hpp"
 

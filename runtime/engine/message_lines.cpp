@@ -1,4 +1,4 @@
-#include "runtime/message_lines.hpp"
+#include "runtime/engine/message_lines.hpp"
 
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/policy/hybrid_choice.hpp"

@@ -15,7 +15,7 @@
 
 #include "runtime/base/types.hpp"
 #include "runtime/config/config.hpp"
-#include "runtime/request.hpp"
+#include "runtime/engine/request.hpp"
 #include "runtime/transport/message.hpp"
 
 namespace sluice {

@@ -1,8 +1,8 @@
-#include "runtime/wire_check.hpp"
+#include "runtime/engine/wire_check.hpp"
 
 #include <gtest/gtest.h>
 
-#include "runtime/matching.hpp"
+#include "runtime/engine/matching.hpp"
 #include "runtime/rdma_protocol.hpp"
 #include "runtime/receiver_initiated.hpp"
 

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine_state.hpp"
+#include "runtime/engine/state.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/wire_check.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/trace_events.hpp"
-#include "runtime/wire_check.hpp"
 
 namespace sluice {
 namespace {

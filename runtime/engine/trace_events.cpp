@@ -1,10 +1,10 @@
-#include "runtime/trace_events.hpp"
+#include "runtime/engine/trace_events.hpp"
 
 #include <algorithm>
 
 #include "runtime/base/clock.hpp"
-#include "runtime/matching.hpp"
-#include "runtime/request.hpp"
+#include "runtime/engine/matching.hpp"
+#include "runtime/engine/request.hpp"
 #include "runtime/trace/call.hpp"
 
 namespace sluice::trace {

@@ -1,4 +1,4 @@
-#include "runtime/message_lines.hpp"
+#include "runtime/engine/message_lines.hpp"
 
 #include <gtest/gtest.h>
 

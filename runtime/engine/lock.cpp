@@ -1,4 +1,4 @@
-#include "runtime/engine_lock.hpp"
+#include "runtime/engine/lock.hpp"
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
