@@ -15,7 +15,7 @@
 #include "runtime/copy/shared_copy.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/policy/source_history.hpp"
-#include "runtime/rdma_transfer.hpp"
+#include "runtime/rendezvous/rdma_transfer.hpp"
 #include "runtime/transport/message.hpp"
 
 namespace sluice {

@@ -15,7 +15,6 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/sweeper.hpp"
-#include "runtime/copy_list.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/matching.hpp"
@@ -32,9 +31,10 @@
 #include "runtime/policy/hybrid_choice.hpp"
 #include "runtime/policy/release_policy.hpp"
 #include "runtime/policy/unchanged_sends.hpp"
-#include "runtime/receiver_initiated.hpp"
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/registration_cache.hpp"
+#include "runtime/rendezvous/copy_list.hpp"
+#include "runtime/rendezvous/receiver_initiated.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/self_transport.hpp"
 
@@ -114,7 +114,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// The operation of this process that a message names.
   Request* named_request(Peer from, const MessageHeader& header);
 
-  // --- large messages (engine_transfer.cpp) -------------------------------------------------------------------------
+  // --- large messages (rendezvous/transfer.cpp) -------------------------------------------------------------------------
   /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
   void begin_transfer(Request* receive, std::size_t coming = 0);
   void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns = 0);
@@ -149,10 +149,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 
-  // --- registrations (engine_registration.cpp) ----------------------------------------------------------------------
+  // --- registrations (rendezvous/registration.cpp) ----------------------------------------------------------------------
   /// Made on first use; one for the job, as there is one adapter.
   RegistrationCache& registration_cache(Rdma& rdma);
-  // --- small messages from the program's memory (engine_frequent.cpp) -----------------------------------------------
+  // --- small messages from the program's memory (rendezvous/frequent.cpp) -----------------------------------------------
   /// Counts the message; whether its buffer is used often enough to be registered.
   [[nodiscard]] bool is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes);
   bool send_gathered(Request& send, const MessageHeader& header);
@@ -160,7 +160,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool reaches_by_rdma() const;  // anybody
   FrequentTerms measure_frequent_terms(Rdma& adapter);
 
-  // --- by RDMA (engine_rdma.cpp, rdma_protocol.hpp) ------------------------------------------------------------------
+  // --- by RDMA (rendezvous/rdma.cpp, rdma_protocol.hpp) ------------------------------------------------------------------
   [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == self ? nullptr : transport->rdma(peer); }
   bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter);
   void end_rdma(Request& request);
@@ -188,7 +188,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void enter_piece(RdmaTransfer& transfer, RdmaPiece* piece, std::size_t offset, std::size_t bytes);
   RdmaPiece give_back_piece(std::uint64_t token);
 
-  // --- receives announced to their senders (engine_announced.cpp, receiver_initiated.hpp) ----------------------------
+  // --- receives announced to their senders (rendezvous/announced.cpp, receiver_initiated.hpp) ----------------------------
   [[nodiscard]] bool may_announce(const Request& receive) const;
   void announce_receive(Request& receive);
   void send_ready_to_receive(Request& receive);
@@ -216,7 +216,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void withdraw(Request& receive);
   template <class Which>
   std::size_t take_back(Peer from, Which which);
-  // ... and the sends to them (engine_line.cpp)
+  // ... and the sends to them (rendezvous/line.cpp)
   void transmit(Request* send);
   bool transmit_in_turn(Request* send);
   bool begin_put(Request& send, const OpenReceive& receive);
@@ -230,7 +230,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void send_withdrawn(Peer to, std::uint64_t subject);
   [[nodiscard]] bool needs_looks() const;
 
-  // --- both sides of a `write` (engine_cooperative.cpp) ------------------------------------------------------------
+  // --- both sides of a `write` (rendezvous/cooperative.cpp) ------------------------------------------------------------
   /// A match that the trace is to be told of when the answer to it has left, as the sender waits for that.
   struct UntoldMatch {
     const Request* receive = nullptr;
@@ -264,7 +264,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void note_own_chunk(const Request& receive) const;
   void own_part_read(Request* receive, std::uint32_t front);
   void count_own_chunk(Request& receive);
-  // ... and the adapter (engine_offload.cpp)
+  // ... and the adapter (rendezvous/offload.cpp)
   void offer_to_adapter(Request& send, MessageHeader& header, ReadyToSend& rts);
   [[nodiscard]] bool may_offload(Request& receive);
   void offload_chunks(Request& receive);

@@ -1,8 +1,8 @@
 #include "runtime/engine/wire_check.hpp"
 
-#include "runtime/chunk_claims.hpp"
-#include "runtime/rdma_protocol.hpp"
-#include "runtime/receiver_initiated.hpp"
+#include "runtime/rendezvous/chunk_claims.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/receiver_initiated.hpp"
 
 namespace sluice {
 namespace {

@@ -20,7 +20,7 @@
 //                                  the receiver reads, and the sender takes part if it comes into a call meanwhile, as in
 //                                  MPI_Waitall after MPI_Isend: its helper thread would take the processor from its application
 //     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
-//                                  late or busy claims less (engine_cooperative.cpp), which is a finer balance than a choice
+//                                  late or busy claims less (rendezvous/cooperative.cpp), which is a finer balance than a choice
 //                                  by load, and was faster
 //   more processes than processors
 //     somebody waits at the receiver, a message of which two halves clearly pay between any two processors (calibration.hpp)
@@ -40,7 +40,7 @@
 //
 // Before all that: what the sender writes anew before each message may be its own to copy (message_lines.hpp).
 //
-// Pure; engine_copy_choice.cpp knows the message and asks.
+// Pure; rendezvous/copy_choice.cpp knows the message and asks.
 #pragma once
 
 #include <cstddef>

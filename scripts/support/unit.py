@@ -49,7 +49,7 @@ def _belongs(name, directory):
     (tests/unit/meson.build)."""
     if name == "tools/trace_file":
         return directory != builds.TSAN
-    return directory == builds.BUILD or not (name.startswith("tools/") or name == "runtime/rdma_cost")
+    return directory == builds.BUILD or not (name.startswith("tools/") or name == "runtime/rendezvous/rdma_cost")
 
 
 def _number(label, output):

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "runtime/engine/matching.hpp"
-#include "runtime/rdma_protocol.hpp"
-#include "runtime/receiver_initiated.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/receiver_initiated.hpp"
 
 namespace sluice {
 namespace {

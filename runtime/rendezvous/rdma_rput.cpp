@@ -2,7 +2,7 @@
 // control messages.
 
 #include "runtime/engine/state.hpp"
-#include "runtime/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
 
 namespace sluice {
 namespace {

@@ -26,8 +26,8 @@
 // The sender's buffer is the sender's to give back only after the receiver's FIN, and that comes after the last read: whoever has
 // claimed a chunk owes a FIN, and the sender waits for it.
 
-#include "runtime/chunk_claims.hpp"
 #include "runtime/engine/state.hpp"
+#include "runtime/rendezvous/chunk_claims.hpp"
 
 namespace sluice {
 

@@ -1,5 +1,5 @@
 // Rendezvous protocols over RDMA: who moves the data, and how each side learns that it is done. One class each, without state:
-// that is in the request and its RdmaTransfer. What they have in common is in engine_rdma.cpp.
+// that is in the request and its RdmaTransfer. What they have in common is in rendezvous/rdma.cpp.
 //
 //   rput     rts → ;  ← cts (address, key) ;  sender writes ;  fin →
 //   getcqe   rts (address, key) → ;  receiver reads, until the adapter's completion ;  ← fin
@@ -10,7 +10,7 @@
 //
 // The last two are another matter, since the receiver speaks before it knows a message: receiver_initiated.hpp. Of the others,
 // the sender does not choose: its announcement (rts) says what it offers, the receiver takes what it prefers of that, and either
-// can fall back on `stream` (engine_transfer.cpp) as long as nothing was posted. After that, a transfer is completed by the
+// can fall back on `stream` (rendezvous/transfer.cpp) as long as nothing was posted. After that, a transfer is completed by the
 // adapter, or the connection is lost and the process with it.
 //
 //   receive:  matched → (rput) cts sent → (fin) done

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/engine/state.hpp"
-#include "runtime/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
 
 namespace sluice {
 

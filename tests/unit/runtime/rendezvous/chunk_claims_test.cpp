@@ -1,4 +1,4 @@
-#include "runtime/chunk_claims.hpp"
+#include "runtime/rendezvous/chunk_claims.hpp"
 
 #include <gtest/gtest.h>
 

@@ -29,17 +29,17 @@
 // there and its own chunks another way. The receiver cannot read: it stops claiming, waits for the sender to be done with all
 // others, and asks for the hole as a stream; its FIN is kept back until then.
 //
-// With an adapter (coop-hca, engine_offload.cpp) the receiver's part is two: chunks that it reads itself and chunks that it has
-// the adapter read. It is done when both are.
+// With an adapter (coop-hca, rendezvous/offload.cpp) the receiver's part is two: chunks that it reads itself and chunks that it
+// has the adapter read. It is done when both are.
 
 #include <algorithm>
 #include <utility>
 
 #include "runtime/base/fatal.hpp"
-#include "runtime/chunk_claims.hpp"
 #include "runtime/engine/state.hpp"
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/engine/wire_check.hpp"
+#include "runtime/rendezvous/chunk_claims.hpp"
 
 namespace sluice {
 namespace {

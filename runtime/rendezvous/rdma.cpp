@@ -13,7 +13,7 @@
 
 #include "runtime/engine/state.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace sluice {

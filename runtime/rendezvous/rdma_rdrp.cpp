@@ -8,7 +8,7 @@
 // key: nothing runs out.
 
 #include "runtime/engine/state.hpp"
-#include "runtime/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 // message, and one more where the last byte of the message is the constant that was put there. Who is announced, and which
 // message takes it: receiver_initiated.hpp.
 
-#include "runtime/rdma_putnr.hpp"
+#include "runtime/rendezvous/rdma_putnr.hpp"
 
 #include "runtime/guard/user_memory.hpp"
 

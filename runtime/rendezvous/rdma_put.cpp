@@ -1,7 +1,7 @@
 // put: as putnr, but what is put into the last byte is random, so that whatever the messages of a program end with, only one in
 // 256 ends with what is there already (RV section 3.2). One control message, rarely two.
 
-#include "runtime/rdma_putnr.hpp"
+#include "runtime/rendezvous/rdma_putnr.hpp"
 
 namespace sluice {
 namespace {

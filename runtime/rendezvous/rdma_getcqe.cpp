@@ -2,7 +2,7 @@
 // control messages. GS1, the announcement, is engine/send.cpp's; GS2, its end, is Engine::State::on_fin.
 
 #include "runtime/engine/state.hpp"
-#include "runtime/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
 
 namespace sluice {
 namespace {

@@ -8,7 +8,7 @@
 #include "runtime/engine/state.hpp"
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
 
 namespace sluice {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "runtime/alias/arena.hpp"
-#include "runtime/rdma_protocol.hpp"
 #include "runtime/registration/registration_cache.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
 #include "tests/unit/runtime/rdma_pair.hpp"
 #include "tests/unit/support/two_engines.hpp"
 

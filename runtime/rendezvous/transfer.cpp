@@ -1,8 +1,9 @@
 // Large messages. The receiver chooses the way when it matches the announcement (rts):
 //
 //   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
-//           (coop)  the same, and the receiver reads chunks from the end meanwhile (engine_cooperative.cpp), and has the adapter
-//                   read some (coop-hca, engine_offload.cpp)
+//           (coop)  the same, and the receiver reads chunks from the end meanwhile (rendezvous/cooperative.cpp), and has the
+//           adapter
+//                   read some (coop-hca, rendezvous/offload.cpp)
 //   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
 //   rdma            between processes that an adapter joins: rdma_protocol.hpp
 //   stream          rts → ;  ← cts ;  data → … ; the receiver counts
@@ -263,7 +264,7 @@ Request* Engine::State::first_of_peer(const WorkList& list, Peer peer) {
   return nullptr;
 }
 
-/// In which order, engine_cooperative.cpp says. nullptr: at the end.
+/// In which order, rendezvous/cooperative.cpp says. nullptr: at the end.
 Request* Engine::State::place_of_new(const WorkList& list, const Request& request) {
   Request* other = first_of_peer(list, request.peer);
   return other && other->data != request.data ? other : nullptr;

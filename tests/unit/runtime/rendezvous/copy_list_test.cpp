@@ -1,4 +1,4 @@
-#include "runtime/copy_list.hpp"
+#include "runtime/rendezvous/copy_list.hpp"
 
 #include <gtest/gtest.h>
 
