@@ -24,7 +24,6 @@
 #include "runtime/engine/statistics.hpp"
 #include "runtime/guard/page_guard.hpp"
 #include "runtime/idle_calls.hpp"
-#include "runtime/lazy_counts.hpp"
 #include "runtime/machine/calibration.hpp"
 #include "runtime/policy/announcement_budget.hpp"
 #include "runtime/policy/buffer_history.hpp"
@@ -33,6 +32,7 @@
 #include "runtime/policy/unchanged_sends.hpp"
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/registration_cache.hpp"
+#include "runtime/release/lazy_counts.hpp"
 #include "runtime/rendezvous/copy_list.hpp"
 #include "runtime/rendezvous/receiver_initiated.hpp"
 #include "runtime/trace/kinds.hpp"
@@ -312,7 +312,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Of the sweeper's thread: frees what the program has freed, and makes blocks of what children have shown. Bytes of blocks.
   std::size_t sweep();
 
-  // --- releases (engine_release.cpp) --------------------------------------------------------------------------------
+  // --- releases (release/release.cpp) --------------------------------------------------------------------------------
   /// Counts it, too. Always false.
   bool refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns);
   void refuse_release(std::span<Request* const> requests, Fallback reason, std::uint64_t waited_ns);
@@ -337,7 +337,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// An operation of that number began after the release of a receive whose message is still unknown (rule 1).
   [[nodiscard]] bool must_hold(std::uint64_t operation) const;
   void let_go();  // what need not be held back any longer
-  // ... and what waits for them (engine_settle.cpp)
+  // ... and what waits for them (release/settle.cpp)
   [[nodiscard]] bool released_overlaps(ByteRange bytes, Access access) const;
   void settle(ByteRange bytes, Access access, Waiter& waiter, Lock& lock, trace::Settling& traced);
   /// Tells the trace which releases are waited for.
@@ -347,7 +347,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// Data of a released receive may come at any moment, without a message that tells it.
   [[nodiscard]] bool data_is_moving() const;
 
-  // --- sends copied aside (engine_set_aside.cpp) --------------------------------------------------------------------
+  // --- sends copied aside (release/set_aside.cpp) --------------------------------------------------------------------
   [[nodiscard]] bool may_set_aside(const Request& send, std::uint64_t waited_ns) const;
   void set_aside(Lock& lock, Request& send);
   void set_aside(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);

@@ -21,7 +21,7 @@
 namespace sluice {
 namespace {
 
-/// Shorter messages are not released (engine_release.cpp).
+/// Shorter messages are not released (release/release.cpp).
 constexpr std::size_t least_bytes = 16 * 1024;
 /// How many pages are looked at behind one that has not changed.
 constexpr std::size_t pages_ahead = 4;

@@ -1,4 +1,4 @@
-#include "runtime/lazy_counts.hpp"
+#include "runtime/release/lazy_counts.hpp"
 
 #include <iterator>
 

@@ -3,7 +3,7 @@
 // A link takes a message slowly (160 KB in 1.3 ms at 1 Gbit/s), and its receiver may be slow to ask for it; a copy takes 20 µs.
 // A send in standard mode may have been buffered, so nobody can tell. Done only after a wait that was as long as the copy: on a
 // fast link the message is gone by then. Inside a node the copy would cost as much as the transfer; there sends can be released
-// behind write protection (engine_release.cpp).
+// behind write protection (release/release.cpp).
 //
 // The copy goes to memory that is new to the process, 4 MB in 2 ms, which is what a socket holds at 2 Gbit/s. So it is made piece
 // by piece, with the engine's other work in between: requests for data are answered, and no link runs dry.

@@ -1,7 +1,8 @@
 // When a blocked send returns early, and what waits for it then, over the loop-back network.
 
-#include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/send_release.hpp"
+
+#include "tests/unit/support/loopback_transport.hpp"
 
 namespace sluice {
 namespace {
