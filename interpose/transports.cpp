@@ -14,8 +14,8 @@
 
 #include "interpose/host.hpp"
 #include "interpose/mixed_transport.hpp"
+#include "net/interfaces.hpp"
 #include "runtime/alias/arena.hpp"
-#include "tcp/interfaces.hpp"
 #include "tcp/transport.hpp"
 #include "verbs/transport.hpp"
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "net/listener.hpp"
+#include "net/siphash.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/transport.hpp"
-#include "tcp/listener.hpp"
-#include "tcp/siphash.hpp"
 #include "verbs/address.hpp"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tcp/system.hpp"
+#include "net/system.hpp"
 
 namespace sluice {
 namespace {

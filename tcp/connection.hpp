@@ -23,9 +23,9 @@
 #include <memory>
 #include <span>
 
+#include "net/frame.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/transport/transport.hpp"
-#include "tcp/frame.hpp"
 #include "tcp/unsent_limit.hpp"
 
 namespace sluice {

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "net/system.hpp"
 #include "runtime/base/clock.hpp"
-#include "tcp/system.hpp"
 
 namespace sluice {
 namespace {

@@ -26,11 +26,11 @@
 #include <memory>
 #include <vector>
 
+#include "net/bell.hpp"
+#include "net/reception.hpp"
+#include "net/supervision.hpp"
 #include "runtime/transport/far_transport.hpp"
-#include "tcp/bell.hpp"
 #include "tcp/connection.hpp"
-#include "tcp/reception.hpp"
-#include "tcp/supervision.hpp"
 
 namespace sluice {
 

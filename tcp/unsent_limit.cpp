@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "net/system.hpp"
 #include "runtime/base/clock.hpp"
-#include "tcp/system.hpp"
 
 namespace sluice {
 namespace {

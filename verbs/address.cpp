@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tcp/wire.hpp"
+#include "net/wire.hpp"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 //         2  what      1   1 a message, 2 credits alone (nothing follows byte 8)
 //         3  ring      1   slots of the ring of the other direction (verbs/eager_ring.hpp), granted likewise
 //         4  sequence  4   messages of either kind on this connection so far
-//         8  header   20   tcp/frame.hpp: checked as a whole before anything of it is used
+//         8  header   20   net/frame.hpp: checked as a whole before anything of it is used
 //        28  unused    4   so that the payload is aligned
 //        32  payload
 //
@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tcp/frame.hpp"
+#include "net/frame.hpp"
 #include "verbs/device.hpp"
 
 namespace sluice {

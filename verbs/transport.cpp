@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "tcp/wire.hpp"
+#include "net/wire.hpp"
 
 namespace sluice {
 namespace {

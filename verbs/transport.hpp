@@ -6,7 +6,7 @@
 // The helper thread sleeps in an epoll set, which holds
 //
 //   bell      wake_helper
-//   doors     the reception: callers, calls (tcp/reception.hpp)
+//   doors     the reception: callers, calls (net/reception.hpp)
 //   channel   completions, watched only while attention asks for it
 //   adapter   asynchronous events: a queue pair, a port or the adapter in error
 //   sockets   of all connections: greetings, and the end of a peer
@@ -31,9 +31,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "net/bell.hpp"
+#include "net/reception.hpp"
 #include "runtime/transport/far_transport.hpp"
-#include "tcp/bell.hpp"
-#include "tcp/reception.hpp"
 #include "verbs/endpoint.hpp"
 #include "verbs/queues.hpp"
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "net/supervision.hpp"
+#include "net/system.hpp"
 #include "runtime/base/clock.hpp"
-#include "tcp/supervision.hpp"
-#include "tcp/system.hpp"
 #include "verbs/transport.hpp"
 #include "verbs/watch_tags.hpp"
 

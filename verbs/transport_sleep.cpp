@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "net/system.hpp"
 #include "runtime/base/clock.hpp"
-#include "tcp/system.hpp"
 #include "verbs/transport.hpp"
 #include "verbs/watch_tags.hpp"
 

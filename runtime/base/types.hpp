@@ -18,7 +18,7 @@ enum class Tag : std::int32_t {};
 /// Names one communicator on every process of the job. Zero is never assigned; below context_limit.
 enum class ContextId : std::uint64_t {};
 
-/// What a message has room for (tcp/frame.hpp).
+/// What a message has room for (net/frame.hpp).
 inline constexpr std::uint64_t context_limit = std::uint64_t{1} << 40;
 inline constexpr std::size_t most_ranks = std::size_t{1} << 24;
 

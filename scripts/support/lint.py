@@ -8,7 +8,7 @@ from processes import run
 from report import Tally
 
 SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
-TIDIED = ["apps", "interpose", "runtime", "shmem", "tcp", "tools", "verbs"]  # tests repeat idioms of their own, and GoogleTest's headers are slow
+TIDIED = ["apps", "interpose", "net", "runtime", "shmem", "tcp", "tools", "verbs"]  # tests repeat idioms of their own, and GoogleTest's headers are slow
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 

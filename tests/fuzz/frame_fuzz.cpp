@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "tcp/frame.hpp"
+#include "net/frame.hpp"
 
 namespace {
 

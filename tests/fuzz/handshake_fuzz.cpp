@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tcp/handshake.hpp"
+#include "net/handshake.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "net/interfaces.hpp"
 #include "runtime/base/posix.hpp"
-#include "tcp/interfaces.hpp"
 #include "tools/check/finding.hpp"
 #include "verbs/device.hpp"
 

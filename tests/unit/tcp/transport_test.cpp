@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tcp/system.hpp"
+#include "net/system.hpp"
 #include "tests/unit/support/recording_sink.hpp"
 #include "tests/unit/support/tcp_hosts.hpp"
 

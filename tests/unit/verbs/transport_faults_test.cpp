@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <stdexcept>
 
-#include "tcp/wire.hpp"
+#include "net/wire.hpp"
 #include "tests/unit/support/verbs_fixture.hpp"
 
 namespace sluice {

@@ -1,10 +1,10 @@
-#include "tcp/introduction.hpp"
+#include "net/introduction.hpp"
 
 #include <array>
 #include <cerrno>
 #include <system_error>
 
-#include "tcp/system.hpp"
+#include "net/system.hpp"
 
 namespace sluice {
 namespace {

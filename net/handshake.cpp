@@ -1,9 +1,9 @@
-#include "tcp/handshake.hpp"
+#include "net/handshake.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "tcp/wire.hpp"
+#include "net/wire.hpp"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
+#include "net/system.hpp"
 #include "runtime/base/posix.hpp"
-#include "tcp/system.hpp"
 
 namespace sluice {
 

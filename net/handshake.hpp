@@ -27,8 +27,8 @@
 #include <span>
 #include <string>
 
+#include "net/siphash.hpp"
 #include "runtime/base/types.hpp"
-#include "tcp/siphash.hpp"
 
 namespace sluice {
 

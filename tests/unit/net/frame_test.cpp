@@ -1,4 +1,4 @@
-#include "tcp/frame.hpp"
+#include "net/frame.hpp"
 
 #include <gtest/gtest.h>
 

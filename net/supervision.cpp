@@ -1,12 +1,12 @@
-#include "tcp/supervision.hpp"
+#include "net/supervision.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
 #include <algorithm>
 
+#include "net/system.hpp"
 #include "runtime/base/clock.hpp"
-#include "tcp/system.hpp"
 
 namespace sluice {
 namespace {

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <string>
 
+#include "net/address.hpp"
+#include "net/handshake.hpp"
 #include "runtime/base/posix.hpp"
-#include "tcp/address.hpp"
-#include "tcp/handshake.hpp"
 
 namespace sluice {
 

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tcp/address.hpp"
+#include "net/address.hpp"
 
 namespace sluice {
 

@@ -1,9 +1,9 @@
-#include "tcp/frame.hpp"
+#include "net/frame.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "tcp/wire.hpp"
+#include "net/wire.hpp"
 
 namespace sluice::frame {
 namespace {

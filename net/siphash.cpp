@@ -1,4 +1,4 @@
-#include "tcp/siphash.hpp"
+#include "net/siphash.hpp"
 
 #include <bit>
 

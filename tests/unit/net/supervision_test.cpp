@@ -1,7 +1,7 @@
 // Supervision of real connections over loopback. A machine that goes silent is played by a socket filter that drops everything
 // at the peer's end: what is sent to it is not acknowledged any more.
 
-#include "tcp/supervision.hpp"
+#include "net/supervision.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -14,8 +14,8 @@
 #include <string>
 #include <thread>
 
+#include "net/system.hpp"
 #include "runtime/base/posix.hpp"
-#include "tcp/system.hpp"
 
 namespace sluice {
 namespace {

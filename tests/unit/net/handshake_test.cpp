@@ -1,4 +1,4 @@
-#include "tcp/handshake.hpp"
+#include "net/handshake.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "net/address.hpp"
 #include "runtime/base/posix.hpp"
-#include "tcp/address.hpp"
 
 namespace sluice {
 

@@ -1,10 +1,10 @@
-#include "tcp/listener.hpp"
+#include "net/listener.hpp"
 
 #include <netinet/in.h>
 
 #include <exception>
 
-#include "tcp/system.hpp"
+#include "net/system.hpp"
 
 namespace sluice {
 namespace {

@@ -26,8 +26,8 @@
 #include <string>
 #include <vector>
 
-#include "tcp/introduction.hpp"
-#include "tcp/listener.hpp"
+#include "net/introduction.hpp"
+#include "net/listener.hpp"
 
 namespace sluice {
 

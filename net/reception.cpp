@@ -1,13 +1,13 @@
-#include "tcp/reception.hpp"
+#include "net/reception.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
+#include "net/interfaces.hpp"
+#include "net/supervision.hpp"
+#include "net/system.hpp"
 #include "runtime/base/clock.hpp"
-#include "tcp/interfaces.hpp"
-#include "tcp/supervision.hpp"
-#include "tcp/system.hpp"
 
 namespace sluice {
 namespace {

@@ -1,4 +1,4 @@
-#include "tcp/address.hpp"
+#include "net/address.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
