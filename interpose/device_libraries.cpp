@@ -1,7 +1,7 @@
 // dlopen may bring in a GPU's runtime: the next call looks. Passed on by a jump, so that the C library sees who called, whose
 // search path holds.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <dlfcn.h>
 

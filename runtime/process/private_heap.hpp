@@ -2,7 +2,7 @@
 //
 // The helper thread and the fault handler must never enter the application's malloc: the application may be stopped inside
 // it, holding its lock, on a page that only they can complete. In the preloaded library, operator new and delete are
-// replaced by this heap (interpose/new_delete.cpp); unit tests keep the sanitizer's.
+// replaced by this heap (interpose/libc/new_delete.cpp); unit tests keep the sanitizer's.
 //
 // Size classes up to 64 KB, four for each doubling, from 1 MB chunks that are never returned; larger pieces are mappings of
 // their own. A block is preceded by a header of 16 bytes: its class, and the next free block while it is free.

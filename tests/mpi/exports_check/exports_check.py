@@ -46,7 +46,7 @@ def complaints(library, calls, libc, readelf):
         if re.match(r"P?MPI_|ompi_|mpi_", name):
             yield f"{name} is needed from libmpi, so that a program without MPI could not start"
         if re.match(r"_Z(n[wa]|d[la])|aligned_alloc$|memalign$|posix_memalign$", name):
-            yield f"{name} is the application's allocator, which the helper thread must never enter (interpose/new_delete.cpp)"
+            yield f"{name} is the application's allocator, which the helper thread must never enter (interpose/libc/new_delete.cpp)"
 
 
 def needed_libraries(library, readelf):

@@ -3,7 +3,7 @@
 //
 // Limits that others set, or bare system calls, are noticed when the next buffer is to become a block.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <sys/resource.h>
 #include <unistd.h>

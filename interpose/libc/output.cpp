@@ -1,7 +1,7 @@
 // System calls by which data leaves the process: what they take is completed first, and so is the matching of what was released
-// before its message was known (rule 1). stdio's are in libc_stdio_output.cpp.
+// before its message was known (rule 1). stdio's are in libc/stdio_output.cpp.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <fcntl.h>
 #include <mqueue.h>

@@ -1,7 +1,7 @@
 // System calls that wait and keep their description in the program's memory meanwhile. Helper threads of the host keep their
 // descriptor sets in the heap, next to whatever the application receives there.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <poll.h>
 #include <sys/epoll.h>
@@ -9,7 +9,7 @@
 
 #include <ctime>
 
-#include "interpose/libc_signal.hpp"
+#include "interpose/libc/signal.hpp"
 
 // What programs call that were compiled with _FORTIFY_SOURCE; no header declares it.
 extern "C" int __poll_chk(pollfd*, nfds_t, int, size_t);  // NOLINT(bugprone-reserved-identifier)

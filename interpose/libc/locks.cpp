@@ -1,7 +1,7 @@
 // Calls that may sleep on a lock in the program's memory (runtime/process/lock_waiters.hpp). Where there is a way to take the
 // lock without sleeping, it is tried first, so that a free lock costs what it did.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <pthread.h>
 #include <semaphore.h>

@@ -4,7 +4,7 @@
 //
 // Allocators call these functions with their locks held, so the host, which allocates, is left alone while they wait.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "interpose/entry.hpp"
-#include "interpose/kept_calls.hpp"
+#include "interpose/libc/kept_calls.hpp"
 #include "interpose/remaining_memory.hpp"
 #include "interpose/session_use.hpp"
 #include "runtime/alias/arena.hpp"

@@ -1,4 +1,4 @@
-#include "interpose/kept_calls.hpp"
+#include "interpose/libc/kept_calls.hpp"
 
 #include <limits.h>
 #include <linux/userfaultfd.h>
@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "interpose/libc_settle.hpp"
+#include "interpose/libc/settle.hpp"
 #include "runtime/alias/huge_pages.hpp"
 
 namespace sluice {

@@ -2,7 +2,7 @@
 // stream's buffer, and memory that goes past it. Formatted text is read by stdio itself, which waits on a closed page like any
 // code.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <cstdarg>
 #include <cwchar>

@@ -1,6 +1,6 @@
 // Streams that are read from. stdio fills their buffers, and large requests of fread directly, by calls of its own.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <cstdarg>
 #include <cwchar>

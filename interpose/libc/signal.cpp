@@ -4,7 +4,7 @@
 // The C library's older functions (signal, sigset, ...) call its own sigaction inside, past these wrappers; for SIGSEGV they are
 // made here out of those that are wrapped. Until the first guard every wrapper costs one load and a predictable branch.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <pthread.h>
 #include <sys/signalfd.h>
@@ -13,7 +13,7 @@
 #include <cerrno>
 
 #include "interpose/entry.hpp"
-#include "interpose/libc_signal.hpp"
+#include "interpose/libc/signal.hpp"
 #include "runtime/process/alternate_stacks.hpp"
 
 // Old functions are for old programs.

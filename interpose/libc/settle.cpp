@@ -1,4 +1,4 @@
-#include "interpose/libc_settle.hpp"
+#include "interpose/libc/settle.hpp"
 
 #include <algorithm>
 #include <climits>

@@ -4,10 +4,10 @@
 //
 // A wrapper is one line: prototype, arguments, and what must be done first while something is under guard. With nothing under
 // guard it costs one load and a predictable branch. A system call that the kernel answered with EFAULT may have met a page that
-// came under guard, or was migrated, while it ran; it is made again once the page is open (libc_settle.hpp).
+// came under guard, or was migrated, while it ran; it is made again once the page is open (libc/settle.hpp).
 //
 // Calls that Sluice makes itself do not come through its wrappers: the linker turns them into __wrap_X, a jump to the next
-// definition (libc_next.cpp). Calls inside other libraries do, if they go through the dynamic linker.
+// definition (libc/next.cpp). Calls inside other libraries do, if they go through the dynamic linker.
 #pragma once
 
 #pragma GCC diagnostic ignored "-Wattributes"  // nonnull and the like say nothing about a look-up by name
@@ -24,7 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/libc_settle.hpp"
+#include "interpose/libc/settle.hpp"
 
 namespace sluice {
 
@@ -36,7 +36,7 @@ enum class LibcCall : std::uint16_t {
 };
 
 namespace detail {
-/// The next definition in the order of libraries; nullptr until it was looked up. The constructor of libc_next.cpp fills it,
+/// The next definition in the order of libraries; nullptr until it was looked up. The constructor of libc/next.cpp fills it,
 /// and calls of other libraries' constructors that come earlier.
 [[gnu::visibility("hidden")]] extern std::atomic<void*> libc_next[static_cast<std::size_t>(LibcCall::count)] asm(
     "sluice_libc_next");

@@ -1,6 +1,6 @@
 // Cancellation of threads: what the engine has to know to be left in order (runtime/process/cancellation.hpp).
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <pthread.h>
 

@@ -9,7 +9,7 @@
 // answered here goes on to the next dlsym by a jump, with arguments and stack as they came. dlvsym is left alone: the host's
 // symbols have no versions.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <dlfcn.h>
 

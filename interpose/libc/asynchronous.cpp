@@ -1,7 +1,7 @@
 // POSIX asynchronous input and output: threads of the C library read and write the buffers later, so these are completed when the
 // operation is queued, and kept as they are until the program has asked for its result.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <aio.h>
 

@@ -1,6 +1,6 @@
 // System calls with paths and small structures, which lie on the heap next to a receive buffer now and then.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
-// System calls that store data in memory which the program names. stdio's are in libc_stdio_input.cpp.
+// System calls that store data in memory which the program names. stdio's are in libc/stdio_input.cpp.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <dirent.h>
 #include <mqueue.h>

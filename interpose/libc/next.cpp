@@ -1,4 +1,4 @@
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 
 #include <dlfcn.h>
 

@@ -8,7 +8,7 @@
 // fork completes through its handlers (fork.cpp), exit through that of Session. With nothing under guard each call costs one load
 // and a predictable branch more.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -23,8 +23,8 @@
 
 #include "interpose/entry.hpp"
 #include "interpose/fork.hpp"
-#include "interpose/libc_process.hpp"
-#include "interpose/libc_signal.hpp"
+#include "interpose/libc/process.hpp"
+#include "interpose/libc/signal.hpp"
 
 namespace sluice {
 namespace {

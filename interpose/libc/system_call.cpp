@@ -7,7 +7,7 @@
 // the number, five and the number are in registers and the last one is on the stack, for a function with `...` as for one
 // without.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <linux/aio_abi.h>
 #include <sys/ioctl.h>
@@ -16,7 +16,7 @@
 
 #include <array>
 
-#include "interpose/kept_calls.hpp"
+#include "interpose/libc/kept_calls.hpp"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 // Functions by which the kernel comes to hold memory of the program, or to keep something with it, beyond the call.
 
-#include "interpose/libc_next.hpp"
+#include "interpose/libc/next.hpp"
 // The shape of the wrappers comes first.
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -9,7 +9,7 @@
 
 #include <cstdarg>
 
-#include "interpose/kept_calls.hpp"
+#include "interpose/libc/kept_calls.hpp"
 
 extern "C" int mseal(void*, size_t, unsigned long) noexcept;  // glibc 2.42
 
