@@ -4,7 +4,7 @@
 #include <array>
 
 #include "interpose/errors.hpp"
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 #include "interpose/open_requests.hpp"
 #include "interpose/session.hpp"
 

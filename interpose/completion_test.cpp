@@ -3,7 +3,7 @@
 #include "interpose/completion.hpp"
 
 #include "interpose/entry.hpp"
-#include "interpose/host_completion.hpp"
+#include "interpose/host/host_completion.hpp"
 #include "interpose/open_requests.hpp"
 #include "interpose/some_completion.hpp"
 

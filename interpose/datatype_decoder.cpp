@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "interpose/datatype_arrays.hpp"
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 
 namespace sluice {
 namespace {

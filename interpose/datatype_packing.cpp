@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 
 namespace sluice {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "interpose/datatype_decoder.hpp"
 #include "interpose/datatype_packing.hpp"
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 // host's Fortran layers call PMPI_X.
 #pragma once
 
-#include "interpose/host.hpp"
-#include "interpose/host_activity.hpp"
+#include "interpose/host/host.hpp"
+#include "interpose/host/host_activity.hpp"
 #include "interpose/session.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/trace/call.hpp"

@@ -18,7 +18,7 @@
 #include "interpose/communicators.hpp"
 #include "interpose/device_buffers.hpp"
 #include "interpose/handle_table.hpp"
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 #include "interpose/status.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine/request.hpp"

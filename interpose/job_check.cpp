@@ -9,7 +9,7 @@
 #include <functional>
 #include <string_view>
 
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 #include "interpose/running_time.hpp"
 
 namespace sluice {

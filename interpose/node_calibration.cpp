@@ -5,7 +5,7 @@
 #include <thread>
 #include <type_traits>
 
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 #include "runtime/machine/calibration_file.hpp"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "interpose/completion.hpp"
-#include "interpose/host_completion.hpp"
+#include "interpose/host/host_completion.hpp"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/trace/format.hpp"

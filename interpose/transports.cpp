@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 #include "interpose/mixed_transport.hpp"
 #include "net/interfaces.hpp"
 #include "runtime/alias/arena.hpp"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 
 namespace layout_check {
 namespace {

@@ -1,4 +1,4 @@
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 
 #include <pthread.h>
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "interpose/host_library.hpp"
+#include "interpose/host/host_library.hpp"
 
 namespace sluice {
 namespace detail {

@@ -1,4 +1,4 @@
-#include "interpose/host_library.hpp"
+#include "interpose/host/host_library.hpp"
 
 #include <dlfcn.h>
 

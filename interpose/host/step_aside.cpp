@@ -1,4 +1,4 @@
-#include "interpose/step_aside.hpp"
+#include "interpose/host/step_aside.hpp"
 
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 #include <cctype>
 #include <cstdio>
 
-#include "interpose/host_library.hpp"
-#include "interpose/launcher_rank.hpp"
+#include "interpose/host/host_library.hpp"
+#include "interpose/host/launcher_rank.hpp"
 #include "runtime/config/config.hpp"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-#include "interpose/launcher_rank.hpp"
+#include "interpose/host/launcher_rank.hpp"
 
 #include <gtest/gtest.h>
 

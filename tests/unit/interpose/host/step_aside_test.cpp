@@ -1,4 +1,4 @@
-#include "interpose/step_aside.hpp"
+#include "interpose/host/step_aside.hpp"
 
 #include <gtest/gtest.h>
 

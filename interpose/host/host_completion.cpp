@@ -1,4 +1,4 @@
-#include "interpose/host_completion.hpp"
+#include "interpose/host/host_completion.hpp"
 
 #include <array>
 #include <span>

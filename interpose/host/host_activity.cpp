@@ -1,9 +1,9 @@
-#include "interpose/host_activity.hpp"
+#include "interpose/host/host_activity.hpp"
 
 #include <mutex>
 #include <set>
 
-#include "interpose/host.hpp"
+#include "interpose/host/host.hpp"
 #include "interpose/session.hpp"
 
 namespace sluice {
