@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "interpose/communicators.hpp"
-#include "interpose/device_buffers.hpp"
+#include "interpose/device/buffers.hpp"
 #include "interpose/handle_table.hpp"
 #include "interpose/host/host.hpp"
 #include "interpose/status.hpp"

@@ -1,5 +1,5 @@
 // Blocking and nonblocking receives, with both kinds of counts.
-#include "interpose/device_buffers.hpp"
+#include "interpose/device/buffers.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/handles.hpp"
 #include "interpose/operation_arguments.hpp"

@@ -1,7 +1,7 @@
 // Blocking and nonblocking sends in the four modes, with both kinds of counts. A ready send is a standard one: the receive that
 // it relies on is posted.
 #include "interpose/attached_buffer.hpp"
-#include "interpose/device_buffers.hpp"
+#include "interpose/device/buffers.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/handles.hpp"
 #include "interpose/operation_arguments.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <memory>
 
-#include "interpose/device_buffers.hpp"
+#include "interpose/device/buffers.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/handles.hpp"
 #include "interpose/operation_arguments.hpp"

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "interpose/arguments.hpp"
-#include "interpose/device_memory.hpp"
+#include "interpose/device/memory.hpp"
 
 namespace sluice {
 

@@ -1,10 +1,10 @@
 // Memory that belongs to a GPU's runtime: what the program's buffers are, and copies of what the processor cannot reach.
 //
 // Sluice loads no such runtime. It looks for one among the loaded libraries at the first call, and again after the program has
-// called dlopen (device_libraries.cpp): without one, a call costs one load and a predictable branch.
+// called dlopen (device/libraries.cpp): without one, a call costs one load and a predictable branch.
 //
 //   answer of the runtime      class      what Sluice does
-//   memory of a device         device     messages go through host memory, by the runtime's own copies (device_buffers.hpp)
+//   memory of a device         device     messages go through host memory, by the runtime's own copies (device/buffers.hpp)
 //   registered or managed      shared     ordinary, but its pages are the driver's: never a block, never closed
 //   unknown to it              ordinary
 //

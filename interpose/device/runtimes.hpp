@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/device_memory.hpp"
+#include "interpose/device/memory.hpp"
 
 namespace sluice::device_memory {
 

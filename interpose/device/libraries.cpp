@@ -5,7 +5,7 @@
 // The shape of the wrappers comes first.
 #include <dlfcn.h>
 
-#include "interpose/device_memory.hpp"
+#include "interpose/device/memory.hpp"
 
 // clang-format off
 #define SLUICE_LIBC_CALL(name, offset) asm(".set sluice_offset_of_" #name ", " #offset "\n");

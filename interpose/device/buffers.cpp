@@ -1,4 +1,4 @@
-#include "interpose/device_buffers.hpp"
+#include "interpose/device/buffers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "interpose/device_memory.hpp"
+#include "interpose/device/memory.hpp"
 
 #include <link.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/device_runtimes.hpp"
+#include "interpose/device/runtimes.hpp"
 #include "runtime/alias/kept_memory.hpp"
 #include "runtime/base/fatal.hpp"
 

@@ -1,4 +1,4 @@
-#include "interpose/device_runtimes.hpp"
+#include "interpose/device/runtimes.hpp"
 
 #include <dlfcn.h>
 
