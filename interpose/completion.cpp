@@ -6,7 +6,7 @@
 #include "interpose/errors.hpp"
 #include "interpose/host/host.hpp"
 #include "interpose/open_requests.hpp"
-#include "interpose/session.hpp"
+#include "interpose/session/session.hpp"
 
 namespace sluice {
 

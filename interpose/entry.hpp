@@ -7,7 +7,7 @@
 
 #include "interpose/host/host.hpp"
 #include "interpose/host/host_activity.hpp"
-#include "interpose/session.hpp"
+#include "interpose/session/session.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/trace/call.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "interpose/host/host.hpp"
-#include "interpose/session.hpp"
+#include "interpose/session/session.hpp"
 
 namespace sluice {
 namespace {

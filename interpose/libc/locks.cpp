@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "interpose/session.hpp"
+#include "interpose/session/session.hpp"
 #include "runtime/engine/lock.hpp"
 #include "runtime/process/lock_waiters.hpp"
 

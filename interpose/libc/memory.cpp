@@ -16,8 +16,8 @@
 
 #include "interpose/entry.hpp"
 #include "interpose/libc/kept_calls.hpp"
-#include "interpose/remaining_memory.hpp"
-#include "interpose/session_use.hpp"
+#include "interpose/session/remaining_memory.hpp"
+#include "interpose/session/session_use.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/kept_memory.hpp"
 #include "runtime/alias/private_views.hpp"

@@ -22,9 +22,9 @@
 #include <cstdlib>
 
 #include "interpose/entry.hpp"
-#include "interpose/fork.hpp"
 #include "interpose/libc/process.hpp"
 #include "interpose/libc/signal.hpp"
+#include "interpose/session/fork.hpp"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "interpose/entry.hpp"
-#include "interpose/session_use.hpp"
+#include "interpose/session/session_use.hpp"
 #include "runtime/alias/gate.hpp"
 #include "runtime/engine/lock.hpp"
 #include "runtime/guard/user_memory.hpp"

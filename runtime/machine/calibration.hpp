@@ -1,7 +1,7 @@
 // What was measured of copies between two processors of this machine, and the thresholds that follow.
 //
 // Nothing here has to be the same on two ranks: a copy's stores are its maker's affair, and a chunk's length is told to the other
-// side in the CTS. All ranks of a node get the values of its first rank all the same (interpose/session.cpp).
+// side in the CTS. All ranks of a node get the values of its first rank all the same (interpose/session/session.cpp).
 //
 //   pieces            how pieces of large messages are copied (shared_copy.hpp) where they are not streamed: the string
 //                     instruction, or what is clearly better

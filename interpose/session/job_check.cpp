@@ -1,4 +1,4 @@
-#include "interpose/job_check.hpp"
+#include "interpose/session/job_check.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "interpose/host/host.hpp"
-#include "interpose/running_time.hpp"
+#include "interpose/session/running_time.hpp"
 
 namespace sluice {
 namespace {

@@ -1,12 +1,12 @@
-#include "interpose/fork.hpp"
+#include "interpose/session/fork.hpp"
 
 #include <pthread.h>
 
 #include <utility>
 
 #include "interpose/entry.hpp"
-#include "interpose/remaining_memory.hpp"
-#include "interpose/session_use.hpp"
+#include "interpose/session/remaining_memory.hpp"
+#include "interpose/session/session_use.hpp"
 #include "runtime/alias/arena.hpp"
 
 namespace sluice {

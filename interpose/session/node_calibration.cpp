@@ -1,4 +1,4 @@
-#include "interpose/node_calibration.hpp"
+#include "interpose/session/node_calibration.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "interpose/engaged.hpp"
-#include "interpose/transports.hpp"
+#include "interpose/session/engaged.hpp"
+#include "interpose/session/transports.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/engine.hpp"
 

@@ -1,4 +1,4 @@
-#include "interpose/running_time.hpp"
+#include "interpose/session/running_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "interpose/trace_clocks.hpp"
+#include "interpose/session/trace_clocks.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,11 +1,11 @@
-#include "interpose/session_use.hpp"
+#include "interpose/session/session_use.hpp"
 
 #include <sched.h>
 
 #include <atomic>
 #include <chrono>
 
-#include "interpose/engaged.hpp"
+#include "interpose/session/engaged.hpp"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 // Ranks 0 and 1 share a node, rank 2 is elsewhere. The transport of rank 0 is tested; the others use theirs unmixed.
 
-#include "interpose/mixed_transport.hpp"
+#include "interpose/session/mixed_transport.hpp"
 
 #include <gtest/gtest.h>
 

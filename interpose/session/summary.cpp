@@ -1,4 +1,4 @@
-#include "interpose/summary.hpp"
+#include "interpose/session/summary.hpp"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "interpose/trace_session.hpp"
+#include "interpose/session/trace_session.hpp"
 
 #include <sys/random.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "interpose/entry.hpp"
-#include "interpose/summary.hpp"
-#include "interpose/trace_clocks.hpp"
+#include "interpose/session/summary.hpp"
+#include "interpose/session/trace_clocks.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/trace/trace.hpp"
 

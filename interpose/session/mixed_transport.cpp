@@ -1,4 +1,4 @@
-#include "interpose/mixed_transport.hpp"
+#include "interpose/session/mixed_transport.hpp"
 
 #include <poll.h>
 #include <sys/syscall.h>

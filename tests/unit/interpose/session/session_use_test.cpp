@@ -1,5 +1,5 @@
 // Who uses the session, and who ends it. Here it is a word that both may touch at one time only.
-#include "interpose/session_use.hpp"
+#include "interpose/session/session_use.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/engaged.hpp"
+#include "interpose/session/engaged.hpp"
 
 namespace sluice {
 

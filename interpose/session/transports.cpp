@@ -1,4 +1,4 @@
-#include "interpose/transports.hpp"
+#include "interpose/session/transports.hpp"
 
 #include <sys/random.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "interpose/host/host.hpp"
-#include "interpose/mixed_transport.hpp"
+#include "interpose/session/mixed_transport.hpp"
 #include "net/interfaces.hpp"
 #include "runtime/alias/arena.hpp"
 #include "tcp/transport.hpp"

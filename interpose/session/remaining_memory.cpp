@@ -1,4 +1,4 @@
-#include "interpose/remaining_memory.hpp"
+#include "interpose/session/remaining_memory.hpp"
 
 #include <atomic>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "interpose/finalize_callback.hpp"
+#include "interpose/session/finalize_callback.hpp"
 
 #include <stdexcept>
 
