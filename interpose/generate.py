@@ -156,10 +156,10 @@ def main():
           [f"{result} {prefix}{name}({', '.join(parameters)});" for name, (result, parameters) in newer.items() for prefix in ("", "P")] + ["}"])
     write("host_table.inc", [f"decltype(&::MPI_{call.name}) {call.name};" for call in calls])
     write("host_names.inc", [f"\"PMPI_{call.name}\"," for call in calls])
-    write("exports.hpp", ["#pragma once", "#include \"interpose/entry.hpp\""] +
+    write("exports.hpp", ["#pragma once", "#include \"interpose/mpi/entry.hpp\""] +
           [f"#define EXPORT_{call.name} {call.carried()}" for call in with_body])
     write("call_names.inc", ["\"an MPI call\",", *(f"\"MPI_{call.name}\"," for call in with_body)])
-    write("settled.cpp", ["#include \"interpose/entry.hpp\"", "#include \"interpose/communicators.hpp\""] +
+    write("settled.cpp", ["#include \"interpose/mpi/entry.hpp\"", "#include \"interpose/mpi/communicators.hpp\""] +
           [call.generated() for call in exported if call.kind not in WITH_BODY])
     write("exports.map", ["{", "  global:"] + [f"    MPI_{c.name}; PMPI_{c.name};" for c in exported] +
           [f"    {name};" for name in libc] +

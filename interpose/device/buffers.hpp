@@ -9,8 +9,8 @@
 
 #include <memory>
 
-#include "interpose/arguments.hpp"
 #include "interpose/device/memory.hpp"
+#include "interpose/mpi/arguments.hpp"
 
 namespace sluice {
 

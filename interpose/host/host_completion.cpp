@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 
 namespace sluice {
 namespace {

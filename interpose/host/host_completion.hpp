@@ -1,7 +1,7 @@
 // The host's side of completion calls: whole calls when only the host is concerned, and its part of a mixed array.
 #pragma once
 
-#include "interpose/request_array.hpp"
+#include "interpose/mpi/request_array.hpp"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 // The shape of the wrappers comes first.
 #include <pthread.h>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "runtime/process/cancellation.hpp"
 
 extern "C" {

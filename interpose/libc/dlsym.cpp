@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 
 namespace sluice {
 namespace {

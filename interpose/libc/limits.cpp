@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 
 namespace sluice {
 namespace {

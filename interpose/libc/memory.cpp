@@ -14,8 +14,8 @@
 #include <cstdarg>
 #include <cstring>
 
-#include "interpose/entry.hpp"
 #include "interpose/libc/kept_calls.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "interpose/session/remaining_memory.hpp"
 #include "interpose/session/session_use.hpp"
 #include "runtime/alias/arena.hpp"

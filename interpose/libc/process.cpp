@@ -21,9 +21,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "interpose/entry.hpp"
 #include "interpose/libc/process.hpp"
 #include "interpose/libc/signal.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "interpose/session/fork.hpp"
 
 namespace sluice {

@@ -4,7 +4,7 @@
 #include <climits>
 #include <span>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "interpose/session/session_use.hpp"
 #include "runtime/alias/gate.hpp"
 #include "runtime/engine/lock.hpp"

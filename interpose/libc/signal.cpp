@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "interpose/entry.hpp"
 #include "interpose/libc/signal.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "runtime/process/alternate_stacks.hpp"
 
 // Old functions are for old programs.

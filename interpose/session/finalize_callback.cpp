@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "interpose/session/remaining_memory.hpp"
 #include "interpose/session/session_use.hpp"
 #include "runtime/alias/arena.hpp"

@@ -1,7 +1,7 @@
 // MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Abort. The thread level is the application's: Sluice's own thread never calls MPI.
-#include "interpose/entry.hpp"
 #include "interpose/host/host_library.hpp"
 #include "interpose/host/step_aside.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "runtime/guard/signal.hpp"
 
 namespace sluice::calls {

@@ -9,12 +9,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "interpose/communicators.hpp"
-#include "interpose/datatypes.hpp"
-#include "interpose/entry.hpp"
-#include "interpose/handles.hpp"
 #include "interpose/libc/process.hpp"
 #include "interpose/libc/signal.hpp"
+#include "interpose/mpi/communicators.hpp"
+#include "interpose/mpi/datatypes.hpp"
+#include "interpose/mpi/entry.hpp"
+#include "interpose/mpi/handles.hpp"
 #include "interpose/session/finalize_callback.hpp"
 #include "interpose/session/fork.hpp"
 #include "interpose/session/job_check.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/guard/page_guard.hpp"

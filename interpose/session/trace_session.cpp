@@ -8,7 +8,7 @@
 #include <exception>
 #include <string>
 
-#include "interpose/entry.hpp"
+#include "interpose/mpi/entry.hpp"
 #include "interpose/session/summary.hpp"
 #include "interpose/session/trace_clocks.hpp"
 #include "runtime/base/clock.hpp"

@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "interpose/datatype_decoder.hpp"
-#include "interpose/datatype_packing.hpp"
-#include "interpose/datatypes.hpp"
+#include "interpose/mpi/datatype_decoder.hpp"
+#include "interpose/mpi/datatype_packing.hpp"
+#include "interpose/mpi/datatypes.hpp"
 #include "random_type.hpp"
 
 namespace {

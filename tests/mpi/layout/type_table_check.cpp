@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/datatypes.hpp"
+#include "interpose/mpi/datatypes.hpp"
 
 namespace {
 

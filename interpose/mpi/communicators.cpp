@@ -1,0 +1,186 @@
+#include "interpose/mpi/communicators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "interpose/mpi/entry.hpp"
+#include "interpose/mpi/errors.hpp"
+#include "interpose/mpi/handle_table.hpp"
+#include "runtime/base/fatal.hpp"
+
+namespace sluice {
+namespace detail {
+
+constinit Communicator* world = nullptr;
+
+}  // namespace detail
+
+namespace {
+
+constinit HandleTable<Communicator> communicators;
+constinit std::atomic<std::uint64_t> last_id{1};
+
+/// Context id of MPI_COMM_WORLD; no rank makes this one.
+constexpr ContextId world_id{1};
+
+/// Unique in the job: a number of the maker's own, and its rank. 0 when the maker has made so many that none is left.
+std::uint64_t fresh_id() {
+  const auto ranks = static_cast<std::uint64_t>(session().world_size());
+  const std::uint64_t number = ++last_id;
+  if (number > (context_limit - ranks) / ranks) return 0;
+  return number * ranks + static_cast<std::uint64_t>(session().world_rank());
+}
+
+/// World ranks of the members; nullopt when one of them belongs to another job or cannot be reached.
+std::optional<std::vector<Peer>> reachable_members(MPI_Comm comm) {
+  MPI_Group group{};
+  MPI_Group world_group{};
+  int size = 0;
+  host().Comm_size(comm, &size);
+  host().Comm_group(comm, &group);
+  host().Comm_group(predefined().comm_world, &world_group);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  std::vector<int> translated(ranks.size(), MPI_UNDEFINED);
+  host().Group_translate_ranks(group, size, ranks.data(), world_group, translated.data());
+  host().Group_free(&group);
+  host().Group_free(&world_group);
+
+  const auto reached = [](int rank) { return rank != MPI_UNDEFINED && session().reaches(rank); };
+  if (!std::all_of(translated.begin(), translated.end(), reached)) return std::nullopt;
+  std::vector<Peer> members(translated.size());
+  std::transform(translated.begin(), translated.end(), members.begin(), [](int rank) { return Peer{rank}; });
+  return members;
+}
+
+/// A new communicator has its handler from the one that it was made from, or from the host.
+void note_error_handler(const Communicator& communicator) {
+  engine().let_errors_return(*communicator.context, !errors_are_fatal(communicator.handle));
+}
+
+Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  auto communicator = std::make_unique<Communicator>();
+  communicator->handle = comm;
+  communicator->size = static_cast<int>(members.size());
+  communicator->context = engine().adopt(id, std::move(members), Rank{rank});
+  note_error_handler(*communicator);
+  communicators.insert(comm, communicator.get());
+  return communicator.release();
+}
+
+/// The id that the lowest rank proposes, if any. One collective of the host on the new communicator.
+std::optional<ContextId> agree_on_id(MPI_Comm comm, std::size_t members) {
+  int rank = 0;
+  host().Comm_rank(comm, &rank);
+  std::uint64_t id = rank == 0 ? fresh_id() : 0;
+  if (members != 1 && host().Bcast(&id, 1, predefined().uint64, 0, comm) != MPI_SUCCESS) return std::nullopt;
+  return id == 0 ? std::nullopt : std::optional(ContextId{id});
+}
+
+void adopt(MPI_Comm comm) {
+  int inter = 0;
+  host().Comm_test_inter(comm, &inter);
+  if (inter) return;
+  auto members = reachable_members(comm);
+  if (!members) return;
+  if (const auto id = agree_on_id(comm, members->size())) enter(comm, *id, std::move(*members));
+}
+
+/// MPI_Comm_free and MPI_Comm_disconnect. The host calls the program's delete callbacks, in which the communicator is as good as
+/// before. When they refuse, it stays so.
+int release_handle(int (*host_call)(MPI_Comm*), MPI_Comm* comm) {
+  const HostCall here;
+  const MPI_Comm handle = comm ? *comm : predefined().comm_null;
+  const bool predefined_comm = handle == predefined().comm_world || handle == predefined().comm_self;
+  Communicator* communicator = predefined_comm ? nullptr : adopted(handle);
+  const int code = host_call(comm);
+  if (communicator && code == MPI_SUCCESS) forget_communicator(*communicator);
+  return code;
+}
+
+constexpr const char* rendezvous_hint = "sluice_rndv";
+
+/// A hint that is not understood changes nothing, as MPI wants it; but who gives one wants to know.
+void take_hint(const Communicator& communicator, MPI_Info info) {
+  constexpr int most_bytes = 31;
+  std::array<char, most_bytes + 1> value{};
+  int found = 0;
+  if (host().Info_get(info, rendezvous_hint, most_bytes, value.data(), &found) != MPI_SUCCESS || found == 0) return;
+  if (const auto rendezvous = rendezvous_inside_a_node(value.data())) {
+    engine().choose_rendezvous(*communicator.context, *rendezvous);
+  } else {
+    report("hint %s=%s: expected %.*s", rendezvous_hint, value.data(), static_cast<int>(expected_inside_a_node.size()),
+           expected_inside_a_node.data());
+  }
+}
+
+}  // namespace
+
+Communicator* detail::find_communicator(MPI_Comm comm) { return communicators.find(comm); }
+
+/// Of the world each rank is its own; the host's translation may take time by the square of their number.
+void adopt_predefined() {
+  std::vector<Peer> members;
+  for (int rank = 0; rank < session().world_size() && session().reaches(rank); ++rank) members.push_back(Peer{rank});
+  if (members.size() == static_cast<std::size_t>(session().world_size())) {
+    detail::world = enter(predefined().comm_world, world_id, std::move(members));
+  }
+  adopt(predefined().comm_self);
+}
+
+int adopt_new(int code, const MPI_Comm* comm) {
+  if (engaged() && code == MPI_SUCCESS && *comm != predefined().comm_null) {
+    communicators.erase(*comm, adopted(*comm));  // of that address before, which another thread has freed and not forgotten yet
+    adopt(*comm);
+  }
+  return code;
+}
+
+/// The host may have given the handle out again, to another thread.
+void forget_communicator(Communicator& communicator) {
+  communicators.erase(communicator.handle, &communicator);
+  communicator.freed.store(true, std::memory_order_relaxed);
+  engine().retire(communicator.context);
+}
+
+void forget_all_communicators() {
+  detail::world = nullptr;
+  communicators.clear();
+}
+
+namespace calls {
+namespace {
+
+int Comm_free(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_free, comm); }
+int Comm_disconnect(CallSite, MPI_Comm* comm) { return release_handle(host().Comm_disconnect, comm); }
+
+int Comm_set_info(CallSite, MPI_Comm comm, MPI_Info info) {
+  const HostCall host_call;
+  const int code = host().Comm_set_info(comm, info);
+  if (Communicator* communicator = adopted(comm); communicator && code == MPI_SUCCESS) take_hint(*communicator, info);
+  return code;
+}
+
+/// Nothing but the handler changes, so what is under guard stays so.
+int Comm_set_errhandler(CallSite, MPI_Comm comm, MPI_Errhandler handler) {
+  const int code = host().Comm_set_errhandler(comm, handler);
+  if (Communicator* communicator = adopted(comm); communicator && code == MPI_SUCCESS) note_error_handler(*communicator);
+  return code;
+}
+
+}  // namespace
+}  // namespace calls
+}  // namespace sluice
+
+#include "exports.hpp"
+EXPORT(Comm_free)
+EXPORT(Comm_disconnect)
+EXPORT(Comm_set_info)
+EXPORT(Comm_set_errhandler)

@@ -1,0 +1,137 @@
+// MPI_Test, MPI_Testall, MPI_Testany, MPI_Testsome. What is complete already is found without
+// progressing.
+#include "interpose/mpi/completion.hpp"
+
+#include "interpose/host/host_completion.hpp"
+#include "interpose/mpi/entry.hpp"
+#include "interpose/mpi/open_requests.hpp"
+#include "interpose/mpi/some_completion.hpp"
+
+namespace sluice::calls {
+namespace {
+
+bool complete_after_poll(const Handle& handle) {
+  if (handle.is_inactive() || handle.is_complete()) return true;
+  engine().progress();
+  return handle.is_complete();
+}
+
+int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
+  Handle* handle = request && flag ? find_handle(*request) : nullptr;
+  if (!handle) return host_test(request, flag, status);
+  *flag = complete_after_poll(*handle) ? 1 : 0;
+  return *flag ? finish_one(*handle, *request, status, site.function()) : MPI_SUCCESS;
+}
+
+int test_all_of_both(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  RequestArray array(requests);
+  if (!flag || !array.follow(count)) return host().Testall(count, requests, flag, statuses);
+  if (array.has_only_hosts()) return host_test_all(count, requests, flag, statuses);
+  *flag = 0;
+  if (!array.all_complete()) {
+    engine().progress();
+    if (!array.all_complete()) return MPI_SUCCESS;
+  }
+  HostPart part(array, statuses);
+  if (!part.test_all()) return MPI_SUCCESS;
+  *flag = 1;
+  return finish_ours(array, statuses, part.code(), site.function());
+}
+
+int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (Handle* only = flag ? only_one(count, requests) : nullptr) {
+    *flag = complete_after_poll(*only) ? 1 : 0;
+    return *flag ? finish_only(*only, requests[0], statuses, site.function()) : MPI_SUCCESS;
+  }
+  if (!flag || !is_array(count, requests)) return test_all_of_both(site, count, requests, flag, statuses);
+  OpenRequests open(count, requests);
+  auto found = open.look();
+  if (found == OpenRequests::Found::open) {
+    engine().progress();
+    found = open.look();
+  }
+  if (found == OpenRequests::Found::others) return test_all_of_both(site, count, requests, flag, statuses);
+  *flag = found == OpenRequests::Found::none ? 1 : 0;
+  if (!*flag) return MPI_SUCCESS;
+  return open.keeps_handles() ? finish_all(open.handles(), requests, statuses, site.function())
+                              : finish_all(count, requests, statuses, site.function());
+}
+
+/// Nothing is complete that can be found without a poll.
+int test_any_remembered(CallSite site, RequestArray& array, int* index, int* flag, MPI_Status* status) {
+  std::size_t first = array.first_complete();
+  if (first == array.size() && array.ours() != 0) {
+    engine().progress();
+    first = array.first_complete();
+  }
+  *flag = 1;
+  if (first < array.size()) {
+    *index = static_cast<int>(first);
+    return finish_one(array, first, status, site.function());
+  }
+  HostPart part(array, MPI_STATUSES_IGNORE);
+  if (array.hosts() != 0 && part.test_any(index, status)) return part.code();
+  *index = MPI_UNDEFINED;
+  *flag = array.ours() == 0 && (array.hosts() == 0 || part.inactive()) ? 1 : 0;
+  if (*flag) fill_status(status, empty_outcome);
+  return MPI_SUCCESS;
+}
+
+int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  if (!index || !flag) return host().Testany(count, requests, index, flag, status);
+  if (Handle* only = only_one(count, requests)) {
+    *flag = complete_after_poll(*only) ? 1 : 0;
+    *index = *flag ? 0 : MPI_UNDEFINED;
+    return *flag ? finish_one(*only, requests[0], status, site.function()) : MPI_SUCCESS;
+  }
+  RequestArray array(requests);
+  if (array.is_quiet_after_poll(count)) {
+    *index = MPI_UNDEFINED;
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  Handle* const complete =
+      array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
+  if (complete) {
+    *flag = 1;
+    return finish_first(*complete, array, *index, status, site.function());
+  }
+  if (!array.follow(count)) return host().Testany(count, requests, index, flag, status);
+  if (array.has_only_hosts()) return host_test_any(count, requests, index, flag, status);
+  return test_any_remembered(site, array, index, flag, status);
+}
+
+int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  if (!completed || (count > 0 && !indices)) return host().Testsome(count, requests, completed, indices, statuses);
+  if (Handle* only = only_one(count, requests)) {
+    *completed = complete_after_poll(*only) ? 1 : 0;
+    if (*completed == 0) return MPI_SUCCESS;
+    indices[0] = 0;
+    return finish_only(*only, requests[0], statuses, site.function());
+  }
+  RequestArray array(requests);
+  if (array.is_quiet_after_poll(count)) {
+    *completed = 0;
+    return MPI_SUCCESS;
+  }
+  SomeCompletion some(count, requests, indices, statuses, site.function());
+  if (some.collect_unremembered(array)) return some.conclude(completed);
+  if (!array.follow(count)) return host().Testsome(count, requests, completed, indices, statuses);
+  if (some.found() == 0 && array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);
+  std::size_t first = array.first_complete();
+  if (first == array.size()) {
+    engine().progress();
+    first = array.first_complete();
+  }
+  some.collect(array, first);
+  return some.conclude(completed);
+}
+
+}  // namespace
+}  // namespace sluice::calls
+
+#include "exports.hpp"
+EXPORT(Test)
+EXPORT(Testall)
+EXPORT(Testany)
+EXPORT(Testsome)

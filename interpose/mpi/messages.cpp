@@ -1,0 +1,98 @@
+#include "interpose/mpi/messages.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <mutex>
+
+#include "interpose/mpi/entry.hpp"
+#include "interpose/mpi/spin_lock.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t max_messages = std::size_t{1} << 20;
+/// Fortran integers: the host counts up from 0 and never gets here.
+constexpr MPI_Fint first_fortran_index = 1 << 30;
+
+/// Address space for all handles at once; memory comes with the first use of a page.
+MatchedMessage* reserve_slots() {
+  void* memory = mmap(nullptr, max_messages * sizeof(MatchedMessage), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<MatchedMessage*>(memory);
+}
+
+constinit std::atomic<MatchedMessage*> first_slot{nullptr};
+constinit SpinLock slots_lock;
+constinit std::size_t slots_used = 0;        // belongs to slots_lock
+constinit MatchedMessage* unused = nullptr;  // belongs to slots_lock
+
+MatchedMessage* take_slot() {
+  const std::scoped_lock guard(slots_lock);
+  if (!first_slot.load(std::memory_order_relaxed)) first_slot.store(reserve_slots(), std::memory_order_release);
+  if (unused) {
+    MatchedMessage* slot = unused;
+    unused = slot->next_unused;
+    return slot;
+  }
+  MatchedMessage* slots = first_slot.load(std::memory_order_relaxed);
+  return slots && slots_used < max_messages ? &slots[slots_used++] : nullptr;
+}
+
+}  // namespace
+
+MPI_Message handle_for_message(Message* message, Communicator& communicator) {
+  MatchedMessage* slot = take_slot();
+  if (!slot) return predefined().message_null;
+  slot->message = message;
+  slot->communicator = &communicator;
+  return reinterpret_cast<MPI_Message>(slot);
+}
+
+MatchedMessage* find_message(MPI_Message handle) {
+  const auto first = reinterpret_cast<std::uintptr_t>(first_slot.load(std::memory_order_acquire));
+  const auto address = reinterpret_cast<std::uintptr_t>(handle);
+  const bool ours = first && address >= first && address < first + max_messages * sizeof(MatchedMessage);
+  return ours ? reinterpret_cast<MatchedMessage*>(handle) : nullptr;
+}
+
+MatchedMessage take_message(MatchedMessage& slot) {
+  const MatchedMessage taken = slot;
+  const std::scoped_lock guard(slots_lock);
+  slot = {nullptr, nullptr, unused};
+  unused = &slot;
+  return taken;
+}
+
+namespace calls {
+namespace {
+
+MPI_Fint Message_c2f(CallSite, MPI_Message message) {
+  const MatchedMessage* slot = find_message(message);
+  if (!slot) return host().Message_c2f(message);
+  return first_fortran_index + static_cast<MPI_Fint>(slot - first_slot.load(std::memory_order_relaxed));
+}
+
+MPI_Message Message_f2c(CallSite, MPI_Fint message) {
+  MatchedMessage* slots = first_slot.load(std::memory_order_acquire);
+  if (message < first_fortran_index || !slots) return host().Message_f2c(message);
+  return reinterpret_cast<MPI_Message>(slots + (message - first_fortran_index));
+}
+
+int Message_toint(CallSite site, MPI_Message message) {
+  return find_message(message) ? static_cast<int>(Message_c2f(site, message)) : host().Message_toint(message);
+}
+
+MPI_Message Message_fromint(CallSite site, int message) {
+  return message >= first_fortran_index ? Message_f2c(site, message) : host().Message_fromint(message);
+}
+
+}  // namespace
+}  // namespace calls
+}  // namespace sluice
+
+#include "exports.hpp"
+EXPORT(Message_c2f)
+EXPORT(Message_f2c)
+EXPORT(Message_toint)
+EXPORT(Message_fromint)
