@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/rdma_pair.hpp"
 #include "tests/unit/support/traced.hpp"
 
 namespace sluice {

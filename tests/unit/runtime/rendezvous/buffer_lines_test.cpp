@@ -11,8 +11,8 @@
 #include "runtime/engine.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/machine/calibration.hpp"
-#include "tests/unit/runtime/patterned_memory.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/patterned_memory.hpp"
 #include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"
 

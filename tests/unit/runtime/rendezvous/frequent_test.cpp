@@ -11,7 +11,7 @@
 #include "runtime/alias/arena.hpp"
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/registration_cache.hpp"
-#include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/rdma_pair.hpp"
 #include "tests/unit/support/thread_beside.hpp"
 #include "tests/unit/support/two_engines.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/registration/registration_cache.hpp"
-#include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/rdma_pair.hpp"
 
 namespace sluice {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/unit/runtime/rdma_pair.hpp"
 #include "tests/unit/support/model_bowtie.hpp"
+#include "tests/unit/support/rdma_pair.hpp"
 
 namespace sluice {
 namespace {

@@ -12,7 +12,7 @@
 #include "runtime/alias/arena.hpp"
 #include "runtime/registration/registration_cache.hpp"
 #include "runtime/rendezvous/rdma_protocol.hpp"
-#include "tests/unit/runtime/rdma_pair.hpp"
+#include "tests/unit/support/rdma_pair.hpp"
 #include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
