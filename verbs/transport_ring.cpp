@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtime/engine/trace_events.hpp"
+#include "runtime/trace/resource_events.hpp"
 #include "verbs/transport.hpp"
 
 namespace sluice {

@@ -224,22 +224,10 @@ void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds) 
       {.kind = small(Kind::migrate), .detail = result, .duration_ns = nanoseconds, .bytes = range.size(), .value = range.begin});
 }
 
-void ring(Peer peer, RingEvent what, std::uint64_t messages) {
-  write({.kind = small(Kind::ring), .detail = small(what), .value = messages, .peer = static_cast<std::int32_t>(peer)});
-}
-
 void fell_back(const Request& request, Fallback why) {
   Record record = about(Kind::fallback, request, peer);
   record.detail = small(why);
   write(record);
-}
-
-void registered(RegistrationEvent what, ByteRange pages, std::uint64_t nanoseconds) {
-  write({.kind = small(Kind::registration),
-         .detail = small(what),
-         .duration_ns = nanoseconds,
-         .bytes = pages.size(),
-         .value = pages.begin});
 }
 
 namespace {
@@ -314,14 +302,6 @@ void Settling::end() {
           started_, at);
   }
   current_call().waited_ns += at - started_;
-}
-
-void opened(std::uint32_t operation, ByteRange pages) {
-  write({.kind = small(Kind::open), .bytes = pages.size(), .value = pages.begin, .operation = operation});
-}
-
-void fault_waited(std::uint32_t operation, std::uintptr_t address, Access access, std::uint32_t site, std::uint64_t since) {
-  write({.kind = small(Kind::fault), .detail = small(access), .value = address, .operation = operation, .site = site}, since);
 }
 
 }  // namespace sluice::trace

@@ -59,8 +59,6 @@ struct ReleaseEnd {
 void release_ended(const Request& request, const ReleaseEnd& end);
 void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds);
 void fell_back(const Request& request, Fallback why);
-void ring(Peer peer, RingEvent what, std::uint64_t messages);
-void registered(RegistrationEvent what, ByteRange pages, std::uint64_t nanoseconds = 0);
 
 /// A call's wait for those of these requests that are still open. The lock is held when it begins and when it is over.
 class Wait {
@@ -125,9 +123,5 @@ class Settling {
   std::size_t count_ = 0;
   std::array<Release, 32> releases_;  // more are not told of
 };
-
-// [any thread]
-void opened(std::uint32_t operation, ByteRange pages);
-void fault_waited(std::uint32_t operation, std::uintptr_t address, Access access, std::uint32_t site, std::uint64_t since);
 
 }  // namespace sluice::trace

@@ -12,12 +12,12 @@
 #include "runtime/alias/gate.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine/trace_events.hpp"
 #include "runtime/guard/mprotect.hpp"
 #include "runtime/guard/signal.hpp"
 #include "runtime/guard/slots.hpp"
 #include "runtime/guard/userfaultfd.hpp"
 #include "runtime/process/stall_clock.hpp"
+#include "runtime/trace/resource_events.hpp"
 #include "runtime/trace/sites.hpp"
 
 namespace sluice {

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/transport/copy_load.hpp"
+
 namespace sluice {
 
 enum class Copier : std::uint8_t { sender, receiver, both };
@@ -39,12 +41,6 @@ enum class SendCall : std::uint8_t {
   }
   return receive_blocks ? Copier::receiver : Copier::sender;
 }
-
-/// What one process has to copy, as all processes of the node see it.
-struct CopyLoad {
-  std::uint64_t expected = 0;  // bytes of copies that it has been given and not ended
-  std::uint64_t made = 0;      // bytes that it has copied so far
-};
 
 /// How much of what was copied before still counts, in messages as long as the one in question.
 inline constexpr std::uint64_t counted_history = 4;

@@ -7,8 +7,8 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine/trace_events.hpp"
 #include "runtime/process/memory_lock.hpp"
+#include "runtime/trace/resource_events.hpp"
 
 namespace sluice {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "runtime/base/types.hpp"
 #include "runtime/copy/shared_copy.hpp"
-#include "runtime/policy/cooperative_choice.hpp"
+#include "runtime/transport/copy_load.hpp"
 #include "runtime/transport/message.hpp"
 #include "runtime/transport/rdma.hpp"
 
