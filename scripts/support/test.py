@@ -18,6 +18,7 @@ import builds
 import documentation
 import fuzz
 import installation
+import layers
 import lint
 import suites
 import unit
@@ -85,6 +86,7 @@ def suite_step(name, longest, **how):
 STEPS = [
     Step("build", 1800, build_normal, quick=True),
     Step("formatting", 120, of_any_level(lint.formatting), quick=True),
+    Step("layers", 60, of_any_level(layers.layers), quick=True),
     Step("documentation", 60, of_any_level(documentation.documentation), quick=True),
     Step("unit", 600, of_any_level(lambda seconds: unit.unit_tests(builds.BUILD, seconds)), quick=True),
     Step("installation", 240, of_any_level(installation.installation)),
