@@ -4,9 +4,9 @@
 //         1  kind       1   MessageKind, or Control + 128
 //         2  flags      1
 //         3  payload    3   bytes that follow the header
-//         6  rtrs       2   of kinds that take part in matching (eager, rts, rtr), as in runtime/transport/message.hpp; otherwise
-//         0 8  subject    8   as in runtime/transport/message.hpp; of kinds that take part in matching in two parts: 8    context
-//         5
+//         6  rtrs       2   of kinds that take part in matching (eager, rts, rtr), as in transport/message.hpp; otherwise 0
+//         8  subject    8   as in transport/message.hpp; of kinds that take part in matching in two parts:
+//         8    context  5
 //        13    source   3   rank of the sender in the context
 //        16  tag        4   of kinds that take part in matching; otherwise 0
 //

@@ -1,4 +1,4 @@
-// System calls of this transport, past the C library: libsluice.so exports its own send, recv, connect and so on, which settle
+// System calls on sockets, past the C library: libsluice.so exports its own send, recv, connect and so on, which settle
 // the application's buffers, and must not be met here. errno is set as usual.
 #pragma once
 

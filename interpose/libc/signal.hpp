@@ -34,7 +34,7 @@ inline void translate_back(sigset_t* mask) {
   }
 }
 
-/// For the start of sessions: what runtime/page_guard_signal calls in place of the wrappers.
+/// For the start of sessions: what runtime/guard/signal.hpp calls in place of the wrappers.
 void prepare_signals();
 
 }  // namespace sluice

@@ -8,10 +8,9 @@
 //   string     rep movsb
 //   vector     loads and stores of the widest registers: AVX-512, AVX2, or what every x86-64 has
 //   streaming  the same with stores that go past the caches
-//   handing_back  as vector; each line of the source is written back to memory (clwb) soon after it was read. A line that was
-//   read
-//              out of another processor's cache is in both caches, and waits for this one at its next store there. Written back,
-//              it is not, on processors that share a cache (Zen 5)
+//   handing_back  as vector; each line of the source is written back to memory (clwb) soon after it was read.
+//              A line that was read out of another processor's cache is in both caches, and waits for this one
+//              at its next store there. Written back, it is not, on processors that share a cache (Zen 5)
 //
 // Streaming stores are ordered with nothing, not even with a release store that follows them. Every streaming copy therefore ends
 // with an sfence: what a copy function wrote is visible before anything that its caller stores afterwards with release order,

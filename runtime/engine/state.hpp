@@ -1,5 +1,6 @@
-// The engine's inside. One file per concern implements it: engine_send, engine_receive, engine_arrival (matching),
-// engine_reply, engine_transfer (rendezvous), engine_wait, engine_release, engine_settle, engine_probe, helper_thread.
+// The engine's inside. One file per concern implements it: in engine/ send, receive, arrival (matching), reply and probe, in
+// rendezvous/ what moves a large message, in release/ release, settle and set_aside, and beside engine.hpp engine_wait and
+// helper_thread.
 //
 // Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
 // again; pointers to requests stay valid then only if the caller owns them.

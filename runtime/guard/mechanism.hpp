@@ -1,8 +1,8 @@
 // What closing and opening pages means. The releases, their protection counts and who waits are page_guard.cpp's; a mechanism
 // only changes what the page tables say, and is one of
 //
-//   mprotect      PROT_NONE; a touch raises SIGSEGV in the thread that made it       page_guard_mprotect
-//   userfaultfd   no page-table entry; a touch stops its thread in the kernel         page_guard_userfaultfd
+//   mprotect      PROT_NONE; a touch raises SIGSEGV in the thread that made it       mprotect.hpp
+//   userfaultfd   no page-table entry; a touch stops its thread in the kernel         userfaultfd.hpp
 //
 // Threading: every function is called with the guard's lock held, so it calls nothing and touches no application memory.
 #pragma once

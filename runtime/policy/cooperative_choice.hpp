@@ -2,7 +2,7 @@
 // the message has met its receive, and says so by what it does: it reads (rget), or sends a CTS for the sender's copy (rput), or
 // for a copy of both (coop).
 //
-// Pure functions; rendezvous/cooperative.cpp knows the message and asks them.
+// Pure functions; rendezvous/copy_choice.cpp knows the message and asks them.
 #pragma once
 
 #include <algorithm>

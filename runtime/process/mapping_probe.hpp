@@ -1,9 +1,8 @@
 // What the kernel keeps with a mapping and does not tell in /proc/self/maps, asked for one mapping at a time without changing it.
 //
-//   the program's own userfaultfd   another descriptor is refused (EBUSY) where one watches; whoever watched nothing gives the
-//   page
-//                                   back at once. Write-protection is asked for, which no page has: nobody's touch stops
-//                                   meanwhile.
+//   the program's own userfaultfd   another descriptor is refused (EBUSY) where one watches; whoever watched
+//                                   nothing gives the page back at once. Write-protection is asked for, which
+//                                   no page has: nobody's touch stops meanwhile.
 //   memory policy (mbind)           get_mempolicy answers `default` for a mapping that has none of its own
 //
 // Where the kernel refuses userfaultfd to this process altogether, the program has none either.

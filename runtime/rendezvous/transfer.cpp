@@ -1,9 +1,8 @@
 // Large messages. The receiver chooses the way when it matches the announcement (rts):
 //
 //   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
-//           (coop)  the same, and the receiver reads chunks from the end meanwhile (rendezvous/cooperative.cpp), and has the
-//           adapter
-//                   read some (coop-hca, rendezvous/offload.cpp)
+//           (coop)  the same, and the receiver reads chunks from the end meanwhile (cooperative.cpp),
+//                   and has the adapter read some (coop-hca, offload.cpp)
 //   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
 //   rdma            between processes that an adapter joins: rdma_protocol.hpp
 //   stream          rts → ;  ← cts ;  data → … ; the receiver counts

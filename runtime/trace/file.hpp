@@ -13,9 +13,8 @@
 //   taken_[i]   chunk i has an owner              exchange, acquire on taking, release on giving back: the new owner writes after
 //                                                 everything that the old one wrote
 //   places_     how many chunks may be used       lowered when the disk is full; relaxed: who sees it late fails to reserve, too
-//   reserved_   bytes of the file that exist      raised after fallocate, which may be done twice; release / acquire, so that
-//   nobody
-//                                                 touches what another thread has not reserved yet
+//   reserved_   bytes of the file that exist      raised after fallocate, which may be done twice; release / acquire,
+//                                                 so that nobody touches what another thread has not reserved yet
 //   lost_, top_ counters                          relaxed
 //   visitors_, closed_                            sequentially consistent: `close` sets closed_, then waits for visitors_ to be
 //   0;

@@ -1,4 +1,4 @@
-// The trace file: what the writer (runtime/trace_*.cpp) puts on disk and the tools read. docs/trace-format.md has the prose:
+// The trace file: what the writer (runtime/trace/*.cpp) puts on disk and the tools read. docs/trace-format.md has the prose:
 // layout, rules for readers, what may be damaged and how it is found.
 //
 // One file for each rank, little-endian:

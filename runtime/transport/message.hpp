@@ -1,7 +1,7 @@
 // What travels between two processes: one header per message, the same for every transport.
 //
-// `subject` is the context for messages that take part in matching (eager, rts) and otherwise the address of
-// the request object *at the process that receives the message*, which it handed out earlier in the exchange.
+// `subject` is the context for messages that take part in matching (eager, rts) and otherwise the name (RequestId) of
+// the request *at the process that receives the message*, which it handed out earlier in the exchange.
 //
 //   eager   sender → receiver   matching   payload: the message
 //   rts     sender → receiver   matching   payload: ReadyToSend, then the first bytes of the message where the transport streams
@@ -13,8 +13,9 @@
 //   ack     receiver → sender   request    no payload; a synchronous eager message was matched
 //   rtr     receiver → sender   context    payload: ReadyToReceive; a posted receive, which the sender may write to at once.
 //                                          `tag` is the wanted one, `source` the receiver's rank (receiver_initiated.hpp)
-//   withdraw   receiver → sender           subject: request of the receiver, as in its rtr, or 0: all of them; not to be written
-//   to withdrawn  sender → receiver           the same subject; nothing will be written there but what came before this
+//   withdraw   receiver → sender           subject: request of the receiver, as in its rtr, or 0: all of them;
+//                                          not to be written to
+//   withdrawn  sender → receiver           the same subject; nothing will be written there but what came before this
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,7 @@ struct MessageHeader {
 };
 static_assert(sizeof(MessageHeader) == 24 && std::is_trivially_copyable_v<MessageHeader>);
 
-/// eager: the payload ends with the sender's request address, to be answered with an ack once it is matched.
+/// eager: the payload ends with the name of the sender's request, to be answered with an ack once it is matched.
 inline constexpr std::uint8_t flag_synchronous = 1;
 /// rts: the sender is blocked in the send call, so that its processor is free to copy (CO, table II).
 inline constexpr std::uint8_t flag_sender_waits = 2;

@@ -152,7 +152,8 @@ TEST_P(ReceiverFirst, takes_one_message_and_one_more_for_each_equal_byte) {
   EXPECT_LE(pair.sender.statistics().last_bytes_equal, many_messages / 200);
 }
 
-/// putnr's constant: its worst case, which put is made for. The bound in the long run is shown on the model (engine_put_test).
+/// putnr's constant: its worst case, which put is made for. The bound in the long run is shown on the model
+/// (rendezvous/put_test).
 TEST_P(ReceiverFirst, meets_messages_that_all_end_with_zero) {
   VerbsPair pair(GetParam());
   const RendezvousCounts counts = exchange_all(pair, many_messages, "zero", [](std::size_t) { return 0; });
