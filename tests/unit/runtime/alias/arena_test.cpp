@@ -16,11 +16,11 @@
 #include <thread>
 #include <vector>
 
-#include "patterned_memory.hpp"
 #include "runtime/alias/held_pages.hpp"
 #include "runtime/alias/huge_pages.hpp"
 #include "runtime/guard/page_guard.hpp"
 #include "runtime/process/process_maps.hpp"
+#include "tests/unit/support/patterned_memory.hpp"
 
 namespace sluice {
 namespace {

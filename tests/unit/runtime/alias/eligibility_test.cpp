@@ -13,11 +13,11 @@
 #include <atomic>
 #include <thread>
 
-#include "patterned_memory.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/kept_memory.hpp"
 #include "runtime/alias/own_pins.hpp"
 #include "runtime/base/posix.hpp"
+#include "tests/unit/support/patterned_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -6,10 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "patterned_memory.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/private_views.hpp"
 #include "runtime/guard/page_guard.hpp"
+#include "tests/unit/support/patterned_memory.hpp"
 
 namespace sluice {
 namespace {

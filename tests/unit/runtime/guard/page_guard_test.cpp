@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "guarded_block.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/guard/choice.hpp"
+#include "tests/unit/support/guarded_block.hpp"
 
 namespace sluice {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "guarded_block.hpp"
 #include "runtime/guard/choice.hpp"
 #include "runtime/guard/page_guard.hpp"
+#include "tests/unit/support/guarded_block.hpp"
 
 namespace sluice {
 namespace {

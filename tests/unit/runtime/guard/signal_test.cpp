@@ -14,9 +14,9 @@
 #include <functional>
 #include <thread>
 
-#include "guarded_block.hpp"
 #include "runtime/process/cancellation.hpp"
 #include "runtime/process/signal_mask.hpp"
+#include "tests/unit/support/guarded_block.hpp"
 
 namespace sluice {
 namespace {

@@ -12,8 +12,8 @@
 #include <csignal>
 #include <thread>
 
-#include "guarded_block.hpp"
 #include "runtime/guard/page_guard.hpp"
+#include "tests/unit/support/guarded_block.hpp"
 
 namespace sluice {
 namespace {

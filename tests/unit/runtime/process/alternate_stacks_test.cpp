@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "patterned_memory.hpp"
 #include "runtime/alias/arena.hpp"
+#include "tests/unit/support/patterned_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -14,9 +14,9 @@
 #include <cstring>
 #include <map>
 
-#include "patterned_memory.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/registration/registration_cache.hpp"
+#include "tests/unit/support/patterned_memory.hpp"
 
 namespace sluice {
 namespace {

@@ -1,8 +1,7 @@
 // When a blocked send returns early, and what waits for it then, over the loop-back network.
 
-#include "tests/unit/support/send_release.hpp"
-
 #include "tests/unit/support/loopback_transport.hpp"
+#include "tests/unit/support/send_release.hpp"
 
 namespace sluice {
 namespace {
