@@ -8,6 +8,7 @@
 
 #include <array>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -391,7 +392,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts;
   Context* last_context = nullptr;
 
-  std::vector<std::deque<QueuedMessage>> outgoing;  // by peer
+  std::vector<std::list<QueuedMessage>> outgoing;  // by peer; an empty list takes nothing
   CopyList copies;
   WorkList helping;  // receives that take part in the sender's copy
   WorkList streams;

@@ -82,7 +82,7 @@ bool Engine::State::waits_for_receiver(Request& send) {
 bool Engine::State::waited_enough(const Request& send) const { return now_ns() - send.queued_at >= config.rtr_wait * ns_per_us; }
 
 void Engine::State::advance_line(Peer peer) {
-  std::deque<Request*>& line = matching[static_cast<std::size_t>(peer)].line;
+  std::list<Request*>& line = matching[static_cast<std::size_t>(peer)].line;
   while (!line.empty() && line.front()->way != Request::Way::rdma) {
     Request* const first = line.front();
     line.pop_front();
@@ -96,7 +96,7 @@ void Engine::State::advance_line(Peer peer) {
 bool Engine::State::advance_lines() {
   bool moved = false;
   for (const Peer peer : waiting_lines) {
-    const std::deque<Request*>& line = matching[static_cast<std::size_t>(peer)].line;
+    const std::list<Request*>& line = matching[static_cast<std::size_t>(peer)].line;
     if (line.empty() || line.front()->way == Request::Way::rdma || !waited_enough(*line.front())) continue;
     advance_line(peer);
     moved = true;
@@ -156,7 +156,7 @@ void Engine::State::on_withdraw(Peer from, std::uint64_t subject) {
 /// Somebody has to look now and then, as nobody will be told: a send that waits in line has a time to wait.
 bool Engine::State::needs_looks() const {
   const auto waits = [this](Peer peer) {
-    const std::deque<Request*>& line = matching[static_cast<std::size_t>(peer)].line;
+    const std::list<Request*>& line = matching[static_cast<std::size_t>(peer)].line;
     return !line.empty() && line.front()->way != Request::Way::rdma;
   };
   return std::any_of(waiting_lines.begin(), waiting_lines.end(), waits);

@@ -51,7 +51,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <vector>
 
 #include "runtime/base/types.hpp"
@@ -81,13 +81,14 @@ struct OpenReceive {
   std::uint16_t number = 0;  // of the announcement
 };
 
-/// What this process knows of the matching between it and one peer.
+/// What this process knows of the matching between it and one peer. There is one for every peer of the job, most of them idle, so
+/// its containers are those that take nothing while they are empty.
 struct PeerMatching {
   // of what it sends
   std::uint64_t sent = 0;                  // eager and rts messages
   std::uint16_t rtrs = 0;                  // of the peer, that have come
-  std::deque<OpenReceive> open;            // in order of announcement
-  std::deque<Request*> line;               // sends that are not sent yet; the first waits for an rtr, or is being posted
+  std::vector<OpenReceive> open;           // in order of announcement
+  std::list<Request*> line;                // sends that are not sent yet; the first waits for an rtr, or is being posted
   std::vector<std::uint64_t> withdrawals;  // of the peer, to be answered when the first in line is posted
   bool announces = true;                   // worth waiting for
   // of what it receives
