@@ -137,8 +137,10 @@ class Engine {
   [[nodiscard]] static const std::atomic<bool>& completion_of(const Request& request);
   /// How many operations have been completed. As long as it stays the same (acquire), none has become complete.
   [[nodiscard]] std::uint64_t completions() const;
-  /// Polls everything once.
-  void progress();
+  /// Polls everything once, for whoever waits for several messages or for one, or has not said it: several that have come are
+  /// taken at once then, as after a wait for several.
+  enum class Awaits : std::uint8_t { not_said, several };
+  void progress(Awaits awaits = Awaits::not_said);
   /// Returns when every request is complete or released; `take` then accepts each of them. Null entries are skipped.
   void wait_all(std::span<Request* const> requests, CallSite site);
   /// Returns when at least one of the non-null requests is complete.

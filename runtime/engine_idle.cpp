@@ -30,7 +30,7 @@ bool Engine::State::is_at_rest() const {
   return inside == 0 && !oversubscribed && !waits && !works && !is_asked_for && (!transport || transport->is_at_rest());
 }
 
-void Engine::progress() {
+void Engine::progress(Awaits awaits) {
   State& state = *state_;
   const bool is_silent = state.mutex.is_at_rest() && (!state.transport || state.transport->is_silent());
   if (is_silent && state.idle_calls.note_at_rest()) return;
@@ -38,6 +38,7 @@ void Engine::progress() {
   bool moved = false;
   {
     const Inside inside(state, lock);
+    if (awaits == Awaits::several) state.awaits_many = true;
     moved = state.progress(lock);
     if (!moved) state.idle_call(lock);
   }

@@ -47,7 +47,7 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
   OpenRequests open(count, requests);
   auto found = open.look();
   if (found == OpenRequests::Found::open) {
-    engine().progress();
+    engine().progress(Engine::Awaits::several);
     found = open.look();
   }
   if (found == OpenRequests::Found::others) return test_all_of_both(site, count, requests, flag, statuses);
@@ -61,7 +61,7 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
 int test_any_remembered(CallSite site, RequestArray& array, int* index, int* flag, MPI_Status* status) {
   std::size_t first = array.first_complete();
   if (first == array.size() && array.ours() != 0) {
-    engine().progress();
+    array.poll();
     first = array.first_complete();
   }
   *flag = 1;
@@ -120,7 +120,7 @@ int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, i
   if (some.found() == 0 && array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);
   std::size_t first = array.first_complete();
   if (first == array.size()) {
-    engine().progress();
+    array.poll();
     first = array.first_complete();
   }
   some.collect(array, first);

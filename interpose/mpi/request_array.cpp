@@ -264,11 +264,16 @@ ArrayMemories& memories() {
 
 RequestArray::RequestArray(MPI_Request requests[]) : requests_(requests), memory_(memories().recall(requests)) {}
 
+void RequestArray::poll() const {
+  const bool several = memory_->count(ArrayMemory::What::ours) > 1;
+  engine().progress(several ? Engine::Awaits::several : Engine::Awaits::not_said);
+}
+
 bool RequestArray::is_quiet_after_poll(int count) const {
   if (!memory_ || count <= 0) return false;
   const std::uint64_t completions = engine().completions();
   if (!memory_->is_quiet(requests_, static_cast<std::size_t>(count), completions)) return false;
-  engine().progress();
+  poll();
   return engine().completions() == completions;
 }
 

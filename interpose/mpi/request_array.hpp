@@ -119,6 +119,8 @@ class RequestArray {
   /// All of them are Sluice's, null or inactive, and nothing was complete at the last look; nor is after another poll. Before
   /// `follow`.
   [[nodiscard]] bool is_quiet_after_poll(int count) const;
+  /// Of the engine, for what is open in it.
+  void poll() const;
   /// False: a completion call must not be given it; the host then says what is wrong.
   bool follow(int count);
 

@@ -442,7 +442,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t sleepers = 0;  // of those, asleep
   std::size_t waiting = 0;   // ... in MPI_Wait and the like
-  bool awaits_many = false;  // receives, the last call that waited for some
+  bool awaits_many = false;  // receives, the last call that waited for some, or polled for several
   Attention attention = Attention::none;
   bool host_call = false;               // the application may be blocked in a call of the host's
   bool address_space_is_due = false;    // it is limited, and blocks are left
