@@ -8,7 +8,7 @@
 //
 // An extent that is not wholly inside one mapping never is a huge page.
 //
-// Explicit huge pages (hugetlb) are mappings of their own kind: alias_eligibility.
+// Explicit huge pages (hugetlb) are mappings of their own kind: eligibility.hpp.
 //
 // Threading: as AliasArena; the static functions and `huge_kb_in` from any thread. What the machine is set to is one word,
 // relaxed: whoever finds it unset asks, and all get the same answer.
