@@ -3,43 +3,30 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include <atomic>
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
-#include <new>
 
 #include "tests/unit/support/engine_process.hpp"
-
-namespace {
-
-std::atomic<std::size_t> heap_bytes{0};
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  void* const memory = std::malloc(bytes);
-  if (!memory) throw std::bad_alloc();
-  heap_bytes += malloc_usable_size(memory);
-  return memory;
-}
-void operator delete(void* memory) noexcept {
-  if (memory) heap_bytes -= malloc_usable_size(memory);
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+#include "tests/unit/support/patterned_memory.hpp"
 
 namespace sluice {
 namespace {
 
+std::size_t heap_bytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
 /// In a job of so many; its network is counted out.
 std::size_t bytes_of_engine(std::size_t size) {
   LoopbackNetwork network(size);
-  const std::size_t before = heap_bytes;
+  const std::size_t before = heap_bytes();
   const auto process = std::make_unique<Process>(network, Peer{0}, size);
-  return heap_bytes - before;
+  return heap_bytes() - before;
 }
 
 TEST(EngineMemoryTest, an_idle_peer_takes_some_hundred_bytes) {
+  if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
   constexpr std::size_t few = 8;
   constexpr std::size_t many = 136;
   bytes_of_engine(few);  // makes what is made once
