@@ -105,6 +105,7 @@ PROGRAMS = [
     Program("communicators"),
     Program("by_name"),
     Program("callbacks"),
+    Program("type_callbacks", ranks=and_alone(SLUICE_ONLY), host_is_right=False),
     Program("intercomm", ranks=TWO_OR_MORE),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),
