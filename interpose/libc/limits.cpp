@@ -8,15 +8,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "interpose/mpi/entry.hpp"
+#include "interpose/libc/settle.hpp"
+#include "runtime/process/window_span.hpp"
 
 namespace sluice {
 namespace {
 
 template <typename Limit>
 void expect_limit(int resource, const Limit* limit) {
-  if (resource != RLIMIT_AS || !limit || limit->rlim_cur == RLIM_INFINITY) return;
-  if (engaged() && !Engine::this_thread_is_inside()) engine().leave_address_space();
+  if (resource == RLIMIT_AS && limit && window_span::is_a_limit(limit->rlim_cur)) leave_address_space();
 }
 
 bool is_own(pid_t process) { return process == 0 || process == getpid(); }

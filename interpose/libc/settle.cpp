@@ -55,6 +55,10 @@ void make_private(ByteRange bytes) {
   if (const CanWait can; can) engine().make_private(PageRange::covering(bytes).bytes());
 }
 
+void leave_address_space() {
+  if (const CanWait can; can && !Engine::this_thread_is_inside()) engine().leave_address_space();
+}
+
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access) {
   std::size_t bytes = 0;
   settle(data, __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes, access);

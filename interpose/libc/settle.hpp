@@ -33,6 +33,8 @@ void settle_inside_allocator(const void* data, std::size_t bytes);
 void settle_for_good(ByteRange bytes);
 /// Alias blocks in these bytes become private memory, before a call that would mean something else on a block.
 void make_private(ByteRange bytes);
+/// All blocks do, and what is mapped of peers' goes, before the address space is limited.
+void leave_address_space();
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access);
 void settle_string(const char* text);
 /// The vectors and what they describe.

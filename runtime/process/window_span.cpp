@@ -106,9 +106,11 @@ bool map(ByteRange place, int file, std::uint64_t offset) {
   return true;
 }
 
+bool is_a_limit(std::uint64_t bytes) { return bytes < end_of_addresses; }
+
 bool address_space_is_limited() {
   rlimit limit{};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < end_of_addresses;
+  return getrlimit(RLIMIT_AS, &limit) == 0 && is_a_limit(limit.rlim_cur);
 }
 
 }  // namespace sluice::window_span

@@ -36,7 +36,9 @@ void give_back(std::uintptr_t place, std::size_t bytes);
 /// address space is limited; errno says which.
 [[nodiscard]] bool map(ByteRange place, int file, std::uint64_t offset);
 
-/// RLIMIT_AS is set.
+/// So many bytes of address space are fewer than there are.
+[[nodiscard]] bool is_a_limit(std::uint64_t bytes);
+/// RLIMIT_AS is one.
 [[nodiscard]] bool address_space_is_limited();
 
 }  // namespace sluice::window_span
