@@ -48,6 +48,31 @@ TEST(LayoutCursor, UnpacksWhatWasPackedAndNothingElse) {
   EXPECT_EQ(mixed.memory, wanted);
 }
 
+/// Blocks a page apart and nearly so, either way, few and many: they are asked for early, and are no others for that.
+TEST(LayoutCursor, BlocksFarApartArePackedAndUnpackedLikeOthers) {
+  constexpr std::ptrdiff_t origin = 40 * 4096;
+  for (const std::ptrdiff_t stride : {511, 512, 1000, 4096, -511, -512, -1000, -4096}) {
+    for (const std::size_t bytes : {1u, 8u, 20u, 100u}) {
+      for (const std::size_t blocks : {15u, 16u, 17u, 40u}) {
+        SCOPED_TRACE(testing::Message() << blocks << " blocks of " << bytes << ", " << stride << " apart");
+        const Runs runs{{0, bytes, stride, blocks}};
+        const std::vector<std::ptrdiff_t> offsets = byte_offsets(runs, 0, 1);
+        Bytes memory = numbered(2 * origin + 4096);
+        const UserBuffer buffer{memory.data() + origin, 1, make(runs, 8)};
+        const Bytes packed = pack_all(buffer);
+        ASSERT_EQ(packed, expected_pack(memory.data() + origin, offsets));
+
+        Bytes wanted(memory.size(), std::byte{0xEE});
+        for (const std::ptrdiff_t offset : offsets)
+          wanted[static_cast<std::size_t>(origin + offset)] = memory[static_cast<std::size_t>(origin + offset)];
+        std::fill(memory.begin(), memory.end(), std::byte{0xEE});
+        ASSERT_EQ(LayoutCursor(buffer).unpack(packed), packed.size());
+        ASSERT_TRUE(memory == wanted);
+      }
+    }
+  }
+}
+
 TEST(LayoutCursor, PackingInPiecesGivesTheSameBytes) {
   MixedBuffer mixed;
   const UserBuffer buffer = mixed.buffer();
