@@ -25,24 +25,6 @@ namespace {
 /// more are waited for, so many: a poll for each would cost half of what the message itself does.
 constexpr int most_at_once = 8;
 
-/// How long a peer whose application computes may stay unaware of a message, where processors are shared.
-constexpr std::uint64_t patience_ns = 50'000;
-
-/// ... and how long, at most, when this process has stopped polling too.
-constexpr long reminder_ns = 5'000'000;
-
-/// How long a peer may be between two calls before its helper thread is woken; to wake it takes as long.
-constexpr std::uint64_t between_calls_ns = 1'500;
-
-template <typename Condition>
-bool true_within(std::uint64_t ns, const Condition& condition) {
-  if (condition()) return true;
-  const std::uint64_t until = now_ns() + ns;
-  bool is_true = false;
-  while (!is_true && now_ns() < until) is_true = condition();
-  return is_true;
-}
-
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tags; peers are tagged with their local index
 constexpr std::uint64_t own_reminder = own_bell - 1;
 
@@ -117,61 +99,6 @@ std::string ShmemTransport::refusals(Peer peer) const {
 }
 
 std::size_t ShmemTransport::max_payload(Peer /*peer*/) const { return ring::largest_payload(inbox_.layout().ring_capacity()); }
-
-/// Where processes share processors, a helper thread that is woken takes the processor from the application that it helps, and
-/// that application is most often back in a call a moment later. So the peer gets that moment, while this process polls on.
-void ShmemTransport::alert_who_asked(Link& link, News news) {
-  const bool asks_helper = asks_helper_for(link.inbox.attention().load(std::memory_order_seq_cst), news);
-  if (news == News::eager || !asks_helper) {
-    sluice::alert(link.inbox.attention(), news, link.helper_bell.get());
-  } else if (!patient_) {
-    ring_after_a_moment(link, news);
-  } else {
-    if (deferred_.empty()) deferred_until_ = now_ns() + patience_ns;
-    if (link.untold == News::none) deferred_.push_back(&link);
-    link.untold = link.untold | news;
-  }
-}
-
-/// A peer that starts one nonblocking operation after the other is out of its calls for moments only, and its helper thread would
-/// take the processor from it to do what it does itself in its next call: so that is waited for. An owner that has come back
-/// looks for messages before it leaves again.
-void ShmemTransport::ring_after_a_moment(Link& link, News news) {
-  const std::atomic<Attention>& attention = link.inbox.attention();
-  (void)true_within(between_calls_ns, [&] { return !asks_helper_for(attention.load(std::memory_order_seq_cst), news); });
-  sluice::alert(link.inbox.attention(), news, link.helper_bell.get());
-}
-
-void ShmemTransport::tell_of_waiting() {
-  for (const auto& peer : links_) {
-    const bool left = peer && asks_helper_for(peer->inbox.attention().load(std::memory_order_seq_cst), News::waiting);
-    if (left) ring_after_a_moment(*peer, News::waiting);
-  }
-}
-
-void ShmemTransport::ring_overdue() {
-  if (now_ns() >= deferred_until_) flush_alerts();
-}
-
-/// The application is most often back in a call, and polls, before anybody has to be told. For the other cases a timer wakes this
-/// process's helper thread. It is not put off when it was not needed: that costs a virtual machine more than to be woken so
-/// rarely.
-void ShmemTransport::leave_alerts() {
-  if (!deferred_.empty()) remind_helper();
-}
-
-void ShmemTransport::remind_helper() {
-  if (reminded_.exchange(true, std::memory_order_relaxed)) return;
-  const itimerspec time{{}, {0, reminder_ns}};
-  ::timerfd_settime(reminder_.get(), 0, &time, nullptr);
-}
-
-void ShmemTransport::flush_alerts() {
-  for (Link* link : deferred_) {
-    sluice::alert(link->inbox.attention(), std::exchange(link->untold, News::none), link->helper_bell.get());
-  }
-  deferred_.clear();
-}
 
 std::byte* ShmemTransport::reserve(Peer to, std::size_t payload_bytes) {
   Link& target = link(to);
@@ -375,19 +302,6 @@ std::size_t ShmemTransport::adapter_work() const {
 void ShmemTransport::note_adapter_work(int transfers) {
   adapter_work_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(transfers));
   inbox_.adapter_work().store(adapter_work_, std::memory_order_relaxed);
-}
-
-bool ShmemTransport::is_attentive(Peer peer) const {
-  const Attention level = inbox_of(peer).attention().load(std::memory_order_relaxed);
-  return level == Attention::none || level == Attention::sleeper;
-}
-
-bool ShmemTransport::is_attentive_soon(Peer peer) const {
-  return true_within(between_calls_ns, [&] { return is_attentive(peer); });
-}
-
-bool ShmemTransport::is_asleep(Peer peer) const {
-  return inbox_of(peer).attention().load(std::memory_order_seq_cst) == Attention::sleeper;
 }
 
 void ShmemTransport::set_attention(Attention level) {
