@@ -56,9 +56,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
 
   // --- sending (engine/send.cpp) ------------------------------------------------------------------------------------
   Request* new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site);
-  /// Sends now, or as soon as causality and room permit. The request may be complete on return.
   /// What is known of a message when it has been tried to send it without a request.
   enum class AtOnce : std::uint8_t { has_left, not_tried, had_no_room, is_for_one_copy };
+  /// Sends now, or as soon as causality and room permit. The request may be complete on return.
   void start_send(Request* send, AtOnce tried = AtOnce::not_tried);
   /// The hot path: a small contiguous message with nothing in its way. False: nothing was done.
   AtOnce send_at_once(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
@@ -456,8 +456,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::vector<std::uint32_t> messages_in;
   std::size_t waits_for_pages = 0;  // threads in wait_a_little
   std::atomic<bool> stopping{false};
-  std::atomic<bool> forking{
-      false};  // with the lock held: nothing is closed, and nobody who waits for a page may wait for the lock
+  /// With the lock held: nothing is closed, and nobody who waits for a page may wait for the lock.
+  std::atomic<bool> forking{false};
   std::atomic<bool> ending{false};  // the job is being ended: peers may vanish
   std::thread helper_thread;
   std::unique_ptr<Sweeper> sweeper;
