@@ -247,9 +247,12 @@ TEST_F(EngineShortLines, are_left_to_a_sender_that_comes_into_a_call_soon) {
     write_anew(sides.a.buffer.start());
     const std::size_t waits = network.moments(Peer{1});
     const std::size_t read = network.bytes_read(Peer{1});
+    std::atomic<bool> has_left_its_call = false;
     std::thread sending = announce(sides.a.engine, *sides.a.context, message_of(sides), [&] {
+      has_left_its_call = true;
       while (network.moments(Peer{1}) == waits) std::this_thread::yield();
     });
+    while (!has_left_its_call) std::this_thread::yield();  // it is not waited for while it is in one
     receive(sides);
     sending.join();
     EXPECT_EQ(network.bytes_read(Peer{1}), read);
