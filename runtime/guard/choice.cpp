@@ -14,7 +14,7 @@ constexpr const char* user_mode_only =
 const char* name_of(GuardEngine engine) { return engine == GuardEngine::userfaultfd ? "userfaultfd" : "mprotect"; }
 
 // userfaultfd opens pages one by one and answers a touch from another thread: dearer in every measured case
-// (docs/guard-figures.md). So it is used only where somebody asks for what it is better at.
+// (docs/results/guard-figures.md). So it is used only where somebody asks for what it is better at.
 GuardChoice choose_guard(GuardEngine wanted) {
   if (wanted == GuardEngine::mprotect) return {GuardEngine::mprotect, "SLUICE_GUARD=mprotect", {}};
   std::string missing;

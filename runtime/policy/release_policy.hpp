@@ -35,7 +35,7 @@ class ReleasePolicy {
 
   /// Times mprotect on scratch memory of 1 MB; some tenths of a ms.
   static Cost measure_cost();
-  /// What userfaultfd costs where mprotect costs that much: 3 to 4 times as much (docs/guard-figures.md).
+  /// What userfaultfd costs where mprotect costs that much: 3 to 4 times as much (docs/results/guard-figures.md).
   static Cost with_userfaultfd(Cost cost) { return {userfaultfd_factor * cost.base_ns, userfaultfd_factor * cost.page_ns}; }
   void set_cost(Cost cost) { cost_ = cost; }
   /// As measured, or as much more as protecting took of late: where another thread of the process runs on another processor,

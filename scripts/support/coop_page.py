@@ -4,16 +4,16 @@ import datetime
 import statistics
 
 from beside_trace import SHARES
-from builds import ROOT
 from coop_figures import WITHIN, Figures
 from distance import ONE_CORE, alike
 from coop_plots import beside_plot, copies_plot, speedup_plot
 from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
                          chunk_of, size_text)
-from reproduction import Failed, machine, markdown, print_aligned, write_csv
+from provenance import RESULTS, commit, machine
+from reproduction import Failed, markdown, print_aligned, write_csv
 
-PAGE = ROOT / "docs" / "cooperative.md"
-FAR_PAGE = ROOT / "docs" / "cooperative-far.md"
+PAGE = RESULTS / "cooperative.md"
+FAR_PAGE = RESULTS / "cooperative-far.md"
 MOST_NEAR_NS = 300  # most_near_ns of runtime/machine/peer_distance.hpp: round trips of a line between processors that share a cache
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
 
@@ -154,11 +154,11 @@ def print_tables(rows):
 
 TEXT = """# Cooperative rendezvous{between}
 
-Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}. It builds what it needs, takes three quarters of an hour and wants an idle machine. Some points again, with the others kept:
+Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}, {commit}. It builds what it needs, takes three quarters of an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write{page_option}`.
 
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,
-`apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](protocols.md) says what they do), and with what Sluice
+`apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](../protocols.md) says what they do), and with what Sluice
 chooses by itself (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked between trials.
 (Whoever copies leaves lines in caches in which the other side is slow to write or to read them. What that costs is part of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a sender writes, in the receiver's reading.
 *Both ways, by pages* leaves both out.) In windows (*bandwidth*, *windows both ways*) a word of each page is written before each message, and read after it.
@@ -187,7 +187,7 @@ The paper's machines have 20 to 64 cores and a rank for each; it copies by the k
 
 ## Copies of a rank
 
-The stencil with {ranks} ranks, {slots} on two hosts made of namespaces ([testing.md](testing.md)): partners on the own host need copies, those on the other one do not. {trials} steps and 10 before;
+The stencil with {ranks} ranks, {slots} on two hosts made of namespaces ([testing.md](../testing.md)): partners on the own host need copies, those on the other one do not. {trials} steps and 10 before;
 copies are large messages that a rank copied, all of them or a part (the counter in its trace).
 
 {copies}
@@ -243,7 +243,7 @@ def write_page(rows, remark, name):
         raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
-    page.write_text(TEXT.format(within=WITHIN, between=between, page_option=f" --page {name}" if name else "", stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), remark=remark, distances=distances(figures), rounds=figures.rounds,
+    page.write_text(TEXT.format(within=WITHIN, between=between, page_option=f" --page {name}" if name else "", stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark, distances=distances(figures), rounds=figures.rounds,
                                 paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                                 patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                                 chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,

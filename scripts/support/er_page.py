@@ -7,13 +7,13 @@ import json
 import statistics
 import subprocess
 
-from builds import ROOT
 from confidence import interval
 from er_plot import plot
 from er_points import BY_HAND, KNOWN_WITHIN, MORE_ROUNDS, POINTS, RELEASE_OFF, SIDES, SLUICE
-from reproduction import HOST, machine, markdown, print_aligned, write_csv
+from provenance import RESULTS, commit, machine
+from reproduction import HOST, markdown, print_aligned, write_csv
 
-PAGE = ROOT / "docs" / "early-release.md"
+PAGE = RESULTS / "early-release.md"
 LINK_BITS_PER_SECOND = 1e9
 PAGE_BYTES = 4096
 PROTECTED_KB = (4, 16, 64, 256)
@@ -122,10 +122,10 @@ def protection_table(costs):
 
 TEXT = """# Early release over a network
 
-Written by `scripts/reproduce-er --write`; {date}, {machine}. It builds what it needs, takes half an hour and wants an idle machine, since both hosts
+Written by `scripts/reproduce-er --write`; {date}, {machine}, {commit}. It builds what it needs, takes half an hour and wants an idle machine, since both hosts
 and the network share its processors. One point again, with the others kept: `scripts/reproduce-er --only 'm3 --size 256' --keep --write`.
 
-The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all sides, on two hosts made of namespaces ([testing.md](testing.md)), one rank each,
+The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all sides, on two hosts made of namespaces ([testing.md](../testing.md)), one rank each,
 joined by a link of 1 Gbit/s. Sides alternate; times are medians of {rounds} runs or more, up to {more} times as many where the interval in which the speed-up by Sluice lies 95 times in 100
 (in brackets) is wider than {within}: processors of a virtual machine compute now faster, now slower. All sides of a point had the same results, bit for bit. {remark} *By hand* is the program written with nonblocking
 calls, messages in pieces and split computation (`--overlap=hand`), on the host alone: what rewriting it would gain.
@@ -165,7 +165,7 @@ The paper has 3.0, 3.0, 3.3 and 4.5 µs.
 
 def write_page(rows, remark, costs):
     points = measured(rows)
-    text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), remark=remark, rounds=min(one.rounds for one in points), more=MORE_ROUNDS, within=KNOWN_WITHIN,
+    text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark, rounds=min(one.rounds for one in points), more=MORE_ROUNDS, within=KNOWN_WITHIN,
                        table=markdown(HEADINGS, table(points)), summary="\n".join(f"* {line}" for line in summary(points)),
                        protection=protection_table(costs))
     PAGE.write_text(text)

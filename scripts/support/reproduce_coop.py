@@ -1,9 +1,9 @@
 """Reproduces the figures of the cooperative-rendezvous paper (Chakraborty and others) on this machine.
 
     scripts/reproduce-coop                           builds, measures everything (three quarters of an hour), prints the tables
-    scripts/reproduce-coop --write                   and replaces docs/cooperative.md, .csv and its plots; cooperative-far.* where
+    scripts/reproduce-coop --write                   and replaces docs/results/cooperative.md, .csv and its plots; cooperative-far.* where
                                                      the processors shared no cache
-    scripts/reproduce-coop --write --page NAME       docs/NAME.* rather than these
+    scripts/reproduce-coop --write --page NAME       docs/results/NAME.* rather than these
     scripts/reproduce-coop --only stencil --keep     measures some points and keeps the others of an earlier run
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
@@ -206,8 +206,8 @@ def turns_of(distance, builddir, point, rounds):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, "points", ROUNDS)
-    parser.add_argument("--write", action="store_true", help="replace docs/cooperative.*, or docs/cooperative-far.* where the processors shared no cache")
-    parser.add_argument("--page", help="with --write: replace docs/PAGE.* rather than these, of another kind of machine")
+    parser.add_argument("--write", action="store_true", help="replace docs/results/cooperative.*, or cooperative-far.* there where the processors shared no cache")
+    parser.add_argument("--page", help="with --write: replace docs/results/PAGE.* rather than these, of another kind of machine")
     return parser.parse_args()
 
 

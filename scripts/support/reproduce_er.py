@@ -1,7 +1,7 @@
 """Reproduces the figures of the early-release paper (Ke, Burtscher, Speight) over a test bed of two hosts at 1 Gbit/s.
 
     scripts/reproduce-er                      builds, measures everything (half an hour), prints the table
-    scripts/reproduce-er --write              and replaces docs/early-release.md, .csv and .svg
+    scripts/reproduce-er --write              and replaces docs/results/early-release.md, .csv and .svg
     scripts/reproduce-er --only m3 --keep     measures some points and keeps the others of an earlier run
 
 pes, nbody and m3 run on the host alone, under Sluice with release off, under Sluice, and with the overlap written by hand on the host
@@ -55,7 +55,7 @@ def measure_point(bed, builddir, distance, point, rounds):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, "points", ROUNDS)
-    parser.add_argument("--write", action="store_true", help="replace docs/early-release.*")
+    parser.add_argument("--write", action="store_true", help="replace docs/results/early-release.*")
     return parser.parse_args()
 
 

@@ -2,9 +2,7 @@
 
 import csv
 import dataclasses
-import os
 import pathlib
-import platform
 import signal
 import sys
 
@@ -99,11 +97,6 @@ def run_script(name, main, *expected):
         sys.exit(f"{name}: {error}")
     finally:
         kill_descendants()
-
-
-def machine():
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
-    return f"{cpu}, {os.cpu_count()} processors, Linux {'.'.join(platform.release().split('-')[0].split('.')[:2])}"
 
 
 def print_aligned(headings, rows, words=1):

@@ -1,4 +1,4 @@
-// rendezvous_model: the tables of docs/rendezvous-model.md, from the model of an adapter. The same figures in each run.
+// rendezvous_model: the tables of docs/results/rendezvous-model.md, from the model of an adapter. The same figures in each run.
 
 #include <cstdio>
 

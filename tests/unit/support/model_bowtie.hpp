@@ -35,7 +35,7 @@ class BowtieTimes {
 
   BowtieTimes();
   [[nodiscard]] double at(Column column, std::size_t size) const { return times_[column][size]; }
-  /// As docs/rendezvous-model.md has them.
+  /// As docs/results/rendezvous-model.md has them.
   [[nodiscard]] std::string tables() const;
 
  private:
