@@ -26,7 +26,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "runtime/transport/transport.hpp"
+#include "runtime/transport/attention.hpp"
 
 namespace sluice {
 

@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include "runtime/base/posix.hpp"
-#include "runtime/transport/transport.hpp"
+#include "runtime/transport/attention.hpp"
 #include "shmem/ring.hpp"
 
 namespace sluice {

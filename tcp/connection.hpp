@@ -25,7 +25,7 @@
 
 #include "net/frame.hpp"
 #include "runtime/base/posix.hpp"
-#include "runtime/transport/transport.hpp"
+#include "runtime/transport/message_sink.hpp"
 #include "tcp/unsent_limit.hpp"
 
 namespace sluice {
@@ -57,7 +57,7 @@ class Connection {
   void commit(const MessageHeader& header);
   /// As Transport::send.
   bool send(const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes);
-  /// As Transport::stream.
+  /// As Channel::stream.
   std::size_t stream(std::uint64_t subject, std::span<const std::byte> next);
   /// Sends what is staged, as far as there is room in the socket.
   void flush();

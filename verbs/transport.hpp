@@ -100,8 +100,8 @@ class VerbsTransport final : public FarTransport, public Rdma {
 
   [[nodiscard]] Rdma* rdma(Peer) override { return this; }
   [[nodiscard]] Rdma* loopback(Peer peer) override;
-  using RemoteTransport::read;
-  using RemoteTransport::write;
+  using NodeMemory::read;
+  using NodeMemory::write;
   bool register_memory(ByteRange bytes, Registration& registration) override;
   void deregister(const Registration& registration) override;
   bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,

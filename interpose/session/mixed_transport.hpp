@@ -2,7 +2,7 @@
 // behind one face, so that one matching engine sees both.
 //
 // Each peer belongs to one of the two, so order between a pair is theirs to keep. With coop-hca the adapter of the far one reads
-// parts of large messages of peers on this node besides (Transport::loopback), which has no order to keep. What needs more than a
+// parts of large messages of peers on this node besides (Adapters::loopback), which has no order to keep. What needs more than a
 // look at who is meant:
 //
 //   poll       Shared memory is looked at every time; the network, whose look may be a system call, not more often than twice a

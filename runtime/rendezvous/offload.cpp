@@ -13,7 +13,7 @@
 //                   `write` delivery of it alone
 //
 // Load. Every process says how many transfers of large messages its adapter has under way, to peers on the node and beyond
-// (Transport::note_adapter_work). The receiver adds these up; with SLUICE_HCA_LOAD of them it claims nothing for the adapter. It
+// (NodeHints::note_adapter_work). The receiver adds these up; with SLUICE_HCA_LOAD of them it claims nothing for the adapter. It
 // looks before each claim, so a message that began alone leaves the adapter to others that come.
 //
 // What is offloaded. Messages of SLUICE_HCA_BYTES or more, between two alias blocks, as these are registered once and stay so,

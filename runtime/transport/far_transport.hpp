@@ -2,11 +2,11 @@
 // to do with it. tcp and verbs implement it.
 #pragma once
 
-#include "runtime/transport/remote_transport.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 
-class FarTransport : public RemoteTransport {
+class FarTransport : public Transport {
  public:
   /// From now on connections may end without their peers being taken for vanished. [any thread]
   virtual void leave() = 0;

@@ -1,7 +1,7 @@
 // Remote direct memory access, as the rendezvous protocols see it: what an adapter offers, without the types of its library.
 // A transport that has it implements this beside `Transport`; the tests have a model of an adapter that does the same.
 //
-// Messages (`Transport::reserve`, `commit`) and transfers to one peer are posted to one queue: a message committed after a write
+// Messages (`Channel::reserve`, `commit`) and transfers to one peer are posted to one queue: a message committed after a write
 // arrives after the data of that write is in place. A read has no such order with anything.
 //
 // Threading: every function is called with the engine lock held.
@@ -46,7 +46,7 @@ class Rdma {
                      std::uint64_t token) = 0;
   virtual bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) = 0;
 
-  /// Sends a message as Transport::commit does, with a payload that the adapter gathers out of registered memory, behind the
+  /// Sends a message as Channel::commit does, with a payload that the adapter gathers out of registered memory, behind the
   /// header (FB section 3.1). MessageSink::on_transferred(token) says that the memory may be written to again. False: no room at
   /// once, or not by this adapter; nothing was done.
   virtual bool send_gathered(Peer /*to*/, const MessageHeader& /*header*/, std::span<const std::byte> /*payload*/,
@@ -54,7 +54,7 @@ class Rdma {
     return false;
   }
 
-  /// Of `Transport::loopback`: a read posted now would be taken. False: the queue is full, or there is no connection yet, which
+  /// Of `Adapters::loopback`: a read posted now would be taken. False: the queue is full, or there is no connection yet, which
   /// is then made; nobody is told when that is done.
   [[nodiscard]] virtual bool may_read(Peer /*peer*/) { return true; }
 
@@ -65,6 +65,20 @@ class Rdma {
 
  protected:
   ~Rdma() = default;
+};
+
+/// Which adapters reach whom. What stands here is of a transport without any.
+class Adapters {
+ public:
+  /// Direct access to the peer's memory; nullptr when there is none.
+  [[nodiscard]] virtual Rdma* rdma(Peer /*peer*/) { return nullptr; }
+
+  /// The adapter beside the processors, for parts of messages that memory shared with this peer carries (COOP-hca). nullptr where
+  /// there is none, or it has failed for this peer. Of its transfers only reads may be posted, when `may_read` says so.
+  [[nodiscard]] virtual Rdma* loopback(Peer /*peer*/) { return nullptr; }
+
+ protected:
+  ~Adapters() = default;
 };
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <deque>
 #include <memory>
 
-#include "runtime/transport/transport.hpp"
+#include "runtime/transport/message_sink.hpp"
 
 namespace sluice {
 

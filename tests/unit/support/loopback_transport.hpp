@@ -57,13 +57,13 @@ class LoopbackNetwork {
 
   /// Messages that are under way to `to`.
   [[nodiscard]] std::size_t under_way(Peer to);
-  /// How often this peer has polled, looks (Transport::is_silent) not counted.
+  /// How often this peer has polled, looks (Channel::is_silent) not counted.
   [[nodiscard]] std::uint64_t polls(Peer of);
   /// How often `sleep` and `sleep_helper` of this peer were ended by a message (not by poke, wake_helper or time).
   [[nodiscard]] std::size_t wakes(Peer peer);
   /// Messages that this peer sent while its attention told their receivers to wake somebody for an answer.
   [[nodiscard]] std::size_t sent_while_away(Peer by);
-  /// How often this peer waited for another to come into a call soon (Transport::is_attentive_soon). Others come, however long it
+  /// How often this peer waited for another to come into a call soon (NodeHints::is_attentive_soon). Others come, however long it
   /// takes, or do not.
   [[nodiscard]] std::size_t moments(Peer of);
   void have_others_come(bool they_do);

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <stdexcept>
 
-#include "runtime/transport/remote_transport.hpp"
+#include "runtime/transport/transport.hpp"
 #include "tests/unit/support/model_network.hpp"
 
 namespace sluice {
@@ -19,7 +19,7 @@ struct ModelAdapters::Shared : model::Network {
   using Network::Network;
 };
 
-class ModelTransport final : public RemoteTransport, public Rdma {
+class ModelTransport final : public Transport, public Rdma {
  public:
   ModelTransport(ModelAdapters::Shared& shared, Peer self) : shared_(shared), self_(self), mine_(shared.processes[index(self)]) {}
 
@@ -101,8 +101,8 @@ class ModelTransport final : public RemoteTransport, public Rdma {
     --mine_.counts.registered;
   }
 
-  using RemoteTransport::read;
-  using RemoteTransport::write;
+  using NodeMemory::read;
+  using NodeMemory::write;
   bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
              std::uint64_t token) override {
     const std::lock_guard lock(shared_.wire->mutex);

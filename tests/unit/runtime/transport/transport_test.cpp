@@ -1,0 +1,73 @@
+// Parts of a transport: what is not there refuses, and who joins parts pays nothing for it on the way of a small message.
+#include "runtime/transport/transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace sluice {
+namespace {
+
+constexpr Peer peer{1};
+
+/// Only what every transport must have.
+class LeastTransport final : public Transport {
+ public:
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return 0; }
+  std::byte* reserve(Peer, std::size_t) override { return nullptr; }
+  void commit(Peer, const MessageHeader&) override {}
+  int poll(MessageSink&) override { return 0; }
+  [[nodiscard]] bool pending() const override { return false; }
+  [[nodiscard]] Peer vanished() const override { return Peer{-1}; }
+  void flush_alerts() override { ++flushed; }
+  void set_attention(Attention) override {}
+  void sleep(std::chrono::microseconds) override {}
+  void poke() override {}
+  void sleep_helper() override {}
+  void wake_helper() override {}
+
+  int flushed = 0;
+};
+
+TEST(Transport, WithoutMemoryInCommonEveryCopyRefuses) {
+  LeastTransport transport;
+  NodeMemory& memory = transport;
+  std::array<std::byte, 8> bytes{};
+  EXPECT_FALSE(memory.can_write(peer) || memory.can_read_blocks(peer) || memory.can_read(peer));
+  EXPECT_FALSE(memory.write(peer, 0, bytes, TargetLines::unknown));
+  EXPECT_FALSE(memory.read_block(peer, 0, bytes, TargetLines::unknown, SourceLines{}));
+  EXPECT_EQ(memory.read(peer, 0, bytes), 0U);
+  EXPECT_EQ(memory.open_progress_slot(), NodeMemory::no_slot);
+  EXPECT_EQ(memory.claims_at(peer, 0), nullptr);
+}
+
+TEST(Transport, WithoutAdaptersNobodyIsReachedByRdma) {
+  LeastTransport transport;
+  Adapters& adapters = transport;
+  EXPECT_EQ(adapters.rdma(peer), nullptr);
+  EXPECT_EQ(adapters.loopback(peer), nullptr);
+}
+
+TEST(Transport, WithoutHintsNobodySeemsAttentiveNow) {
+  LeastTransport transport;
+  NodeHints& hints = transport;
+  EXPECT_FALSE(hints.is_attentive_soon(peer));
+  EXPECT_EQ(hints.adapter_work(), 0U);
+  EXPECT_EQ(hints.copy_load(peer).expected, 0U);
+}
+
+TEST(Transport, WithoutAReminderAlertsAreFlushedAtOnce) {
+  LeastTransport transport;
+  Doorbell& doorbell = transport;
+  doorbell.leave_alerts();
+  EXPECT_EQ(transport.flushed, 1);
+}
+
+TEST(Transport, TheChannelStandsFirst) {
+  LeastTransport transport;
+  Transport* const whole = &transport;
+  EXPECT_EQ(static_cast<void*>(static_cast<Channel*>(whole)), static_cast<void*>(whole));
+}
+
+}  // namespace
+}  // namespace sluice
