@@ -15,13 +15,11 @@
 
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/types.hpp"
-#include "runtime/config/config.hpp"
 #include "runtime/datatype/layout.hpp"
-#include "runtime/machine/calibration.hpp"
+#include "runtime/engine/job.hpp"
+#include "runtime/engine/outcome.hpp"
 #include "runtime/policy/release_policy.hpp"
-#include "runtime/process/processors.hpp"
 #include "runtime/trace/kinds.hpp"
-#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 
@@ -29,39 +27,8 @@ class Context;  // one adopted communicator
 class Message;  // one message taken out of matching by a matched probe
 class Request;  // one send or receive that was started
 class Waiter;   // private to the engine
-class AliasArena;
 class PageGuard;
 class RegistrationCache;
-
-enum class SendMode : std::uint8_t {
-  standard,     // also ready mode
-  synchronous,  // complete once the receiver has matched it
-  buffered,     // copied aside; complete at once
-};
-
-enum class Failure : std::uint8_t { none, truncated };
-
-/// What a completed operation tells: for receives and probes all fields, for sends only `failure`.
-struct Outcome {
-  Rank source{};
-  Tag tag{};
-  Failure failure = Failure::none;
-  bool cancelled = false;
-  std::size_t bytes = 0;
-  /// Not zero: the receive was released before its message was known; `bytes` is not valid, Engine::resolve gives it.
-  std::uint64_t lazy_token = 0;
-};
-
-/// The host MPI, as far as waiting must consider it. The helper thread and the fault handler never call these.
-struct HostHooks {
-  /// Gives the host a chance to progress (one cheap call). Called by application threads inside carried calls, lock not held.
-  void (*progress)() = nullptr;
-  /// Something of the host's may be outstanding (nonblocking operations, windows): progress it often and release nothing.
-  bool (*outstanding)() = nullptr;
-  /// The host, or peers through it, may be reading or writing this process's memory: no page of it is replaced. Called by any
-  /// thread, with the engine lock held.
-  bool (*may_reach_memory)() = nullptr;
-};
 
 struct EngineStatistics;
 
@@ -77,19 +44,7 @@ extern std::atomic<bool> memory_moves;
 
 class Engine {
  public:
-  struct Parts {
-    Peer self{};
-    std::size_t job_size = 0;
-    ProcessorShare processors{};
-    bool concurrent_calls = false;   // several application threads may be in calls at once
-    Transport* transport = nullptr;  // reaches every peer but this process itself
-    AliasArena* arena = nullptr;     // nullptr: no blocks, hence no release. The engine makes its PageGuard itself.
-    bool arena_is_its_own = false;   // nobody else uses the arena: a thread looks for blocks that were freed
-    HostHooks host;
-    Config config;
-    Calibration calibration{};  // need not be the same on all ranks
-    ProcessorCaches caches = processor_caches();
-  };
+  using Parts = EngineParts;
 
   explicit Engine(const Parts& parts);
   ~Engine();

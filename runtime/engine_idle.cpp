@@ -10,13 +10,13 @@
 namespace sluice {
 
 void Engine::State::idle_call(Lock& lock) {
-  const IdleCalls::Turns turns = idle_calls.note(host.outstanding && host.outstanding());
-  if (turns.telling && transport) transport->tell_of_waiting();
-  const bool host_turn = turns.host && host.progress;
-  if (!host_turn && !oversubscribed) return;
+  const IdleCalls::Turns turns = idle_calls.note(job.host.outstanding && job.host.outstanding());
+  if (turns.telling && job.transport) job.transport->tell_of_waiting();
+  const bool host_turn = turns.host && job.host.progress;
+  if (!host_turn && !job.oversubscribed) return;
   lock.unlock();
-  if (host_turn) host.progress();
-  if (oversubscribed) sched_yield();
+  if (host_turn) job.host.progress();
+  if (job.oversubscribed) sched_yield();
   lock.lock();
 }
 
@@ -27,12 +27,13 @@ bool Engine::State::is_at_rest() const {
                      !announced.empty() || !waiting_lines.empty();
   const bool works = !copies.empty() || !helping.empty() || to_self.pending() || !released.empty() || !held.empty();
   const bool is_asked_for = pending_sends != 0 && attention != Attention::none;
-  return inside == 0 && !oversubscribed && !waits && !works && !is_asked_for && (!transport || transport->is_at_rest());
+  return inside == 0 && !job.oversubscribed && !waits && !works && !is_asked_for &&
+         (!job.transport || job.transport->is_at_rest());
 }
 
 void Engine::progress(Awaits awaits) {
   State& state = *state_;
-  const bool is_silent = state.mutex.is_at_rest() && (!state.transport || state.transport->is_silent());
+  const bool is_silent = state.mutex.is_at_rest() && (!state.job.transport || state.job.transport->is_silent());
   if (is_silent && state.idle_calls.note_at_rest()) return;
   Lock lock(state.mutex);
   bool moved = false;

@@ -52,7 +52,7 @@ constinit thread_local const void* in_host_call = nullptr;
 
 bool Engine::State::take_messages() {
   bool moved = false;
-  if (transport) moved = transport->poll(*this) > 0;
+  if (job.transport) moved = job.transport->poll(*this) > 0;
   if (!to_announce.empty()) announce_again();
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
   if (!streams.empty()) moved |= push_streams();
@@ -80,12 +80,12 @@ bool Engine::State::progress(Lock& lock) {
 }
 
 void Engine::State::transport_poke() {
-  if (transport) transport->poke();
+  if (job.transport) job.transport->poke();
 }
 
 void Engine::State::set_attention(Attention level) {
   attention = level;
-  if (transport) transport->set_attention(level);
+  if (job.transport) job.transport->set_attention(level);
 }
 
 /// The helper thread takes the processor from somebody, so it is woken only for what it can do something about. What finds no
@@ -94,10 +94,10 @@ void Engine::State::set_attention(Attention level) {
 Attention Engine::State::needed_attention() const {
   if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
-  const bool announces = transport && receiver_initiated(config.rendezvous);
+  const bool announces = job.transport && receiver_initiated(job.config.rendezvous);
   if (announces || !released.empty() || shared_receives != 0) return Attention::rendezvous;
   if (large_receives != 0 || (host_call && open_receives != 0)) return Attention::receives;
-  if (pending_sends != gathered_sends + left_sends || queued != 0 || (transport && transport->holds_output()))
+  if (pending_sends != gathered_sends + left_sends || queued != 0 || (job.transport && job.transport->holds_output()))
     return Attention::sends;
   return host_call ? Attention::room : Attention::none;
 }
@@ -114,7 +114,7 @@ bool Engine::State::is_callback() { return std::less<>()(__builtin_frame_address
 
 void Engine::State::enter() {
   ++inside;
-  if (host_call && !concurrent_calls) set_host_call(false);
+  if (host_call && !job.concurrent_calls) set_host_call(false);
   if (attention != Attention::none) set_attention(Attention::none);
 }
 
@@ -125,10 +125,10 @@ void Engine::State::leave(Lock& lock) {
     if (address_space_is_due) [[unlikely]]
       leave_address_space();
     arm(lock);
-    if (transport) transport->leave_alerts();
+    if (job.transport) job.transport->leave_alerts();
   } else if (inside == sleepers) {
     set_attention(Attention::sleeper);
-    if (transport && (transport->pending() || !copies.empty())) transport_poke();
+    if (job.transport && (job.transport->pending() || !copies.empty())) transport_poke();
   }
 }
 
@@ -136,17 +136,17 @@ void Engine::State::leave(Lock& lock) {
 /// each process has one, the helper thread may find that of a peer that only waits; a short copy takes no longer than to wake it.
 bool Engine::State::copies_before_leaving() const {
   const Request* const next = copies.first();
-  if (!next || spare_processor) return false;
-  return oversubscribed || (!is_worth_waking(*next) && transport->is_asleep(next->peer));
+  if (!next || job.spare_processor) return false;
+  return job.oversubscribed || (!is_worth_waking(*next) && job.transport->is_asleep(next->peer));
 }
 
 /// ... But who leaves is often back in a call a moment later, and has its peers begin meanwhile with what else it asks of them.
 /// So copies are left to the application's next call; or to the helper thread, once a peer says that it waits (tell_of_waiting).
 /// One that is asleep cannot.
 bool Engine::State::leaves_copies() const {
-  if (spare_processor || oversubscribed || !released.empty() || !held.empty()) return false;
+  if (job.spare_processor || job.oversubscribed || !released.empty() || !held.empty()) return false;
   const std::span<const Peer> waiting_peers = copies.peers();
-  return std::none_of(waiting_peers.begin(), waiting_peers.end(), [this](Peer peer) { return transport->is_asleep(peer); });
+  return std::none_of(waiting_peers.begin(), waiting_peers.end(), [this](Peer peer) { return job.transport->is_asleep(peer); });
 }
 
 void Engine::State::arm(Lock& lock) {
@@ -154,10 +154,10 @@ void Engine::State::arm(Lock& lock) {
   bool looked = false;  // there was nothing more; for what comes now its sender wakes whom the attention says
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const Attention level = needed_attention();
-    if (level == Attention::none || !transport) return;
+    if (level == Attention::none || !job.transport) return;
     set_attention(!copies.empty() && leaves_copies() ? level | News::waiting : level);
     const bool copies_first = copies_before_leaving();
-    looked = !copies_first && !transport->pending();
+    looked = !copies_first && !job.transport->pending();
     if (looked) break;
     set_attention(Attention::none);  // for this thread polls once more: who gets its answer had better not wake anybody meanwhile
     if (copies_first) {
@@ -168,20 +168,20 @@ void Engine::State::arm(Lock& lock) {
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
   const bool pushes = (!streams.empty() && !streams_wait) || (!posting.empty() && !posting_waits);
-  if ((!copies.empty() && !leaves_copies()) || pushes || needs_looks() || !looked) transport->wake_helper();
+  if ((!copies.empty() && !leaves_copies()) || pushes || needs_looks() || !looked) job.transport->wake_helper();
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
-  if (sleepers == 0 && transport) transport->forget_pokes();
+  if (sleepers == 0 && job.transport) job.transport->forget_pokes();
   const Counted asleep(sleepers, lock);
   set_attention(Attention::sleeper);
   const auto something = [this] {
-    return (transport && transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
+    return (job.transport && job.transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
   };
   if (!something()) {
-    if (transport) {
-      transport->tell_of_waiting();  // after the attention: who leaves something undone from now on sees that nobody looks
-      transport->flush_alerts();
+    if (job.transport) {
+      job.transport->tell_of_waiting();  // after the attention: who leaves something undone from now on sees that nobody looks
+      job.transport->flush_alerts();
     }
     const std::uint64_t completions = epoch;  // another thread may complete what this one waits for, and poke it in between
     sleep_unlocked(lock, std::min(limit, second_look));
@@ -196,7 +196,7 @@ void Engine::State::sleep_unlocked(Lock& lock, microseconds limit) {
   {
     const held_signals::Window window;
     const trace::Span traced(trace::Kind::sleep);
-    transport ? transport->sleep(limit) : static_cast<void>(sched_yield());
+    job.transport ? job.transport->sleep(limit) : static_cast<void>(sched_yield());
   }
   lock.lock();
 }
@@ -215,8 +215,8 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
   const Counted counted(waiting, lock);
   Waiter waiter(*this, Waiter::Who::application);
   constexpr std::uint64_t never = ~std::uint64_t{0};
-  std::uint64_t next_try = oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
-  if (config.release == ReleaseMode::off) next_try = never;
+  std::uint64_t next_try = job.oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
+  if (job.config.release == ReleaseMode::off) next_try = never;
   std::size_t first_open = 0;
   bool asked = false;  // of the call site, once a call
   for (;;) {
@@ -255,9 +255,9 @@ void Engine::State::wait_a_little(Lock& lock, unsigned attempt) {
   Inside inside_here(*this, lock);
   const bool moved = progress(lock);
   advance_releases();
-  if (attempt % telling_rounds == telling_rounds - 1 && transport) transport->tell_of_waiting();
+  if (attempt % telling_rounds == telling_rounds - 1 && job.transport) job.transport->tell_of_waiting();
   if (moved || attempt < fault_rounds) {
-    if (oversubscribed && !moved) {
+    if (job.oversubscribed && !moved) {
       lock.unlock();
       sched_yield();
       lock.lock();
@@ -319,7 +319,7 @@ void Engine::Pause::step() {
 /// where a transfer has outlived its operation, that is not known.
 AliasArena::InUse Engine::State::memory_in_use() const {
   AliasArena::InUse in_use;
-  in_use.all = !lingering.empty() || withdrawals != 0 || (host.outstanding && host.outstanding());
+  in_use.all = !lingering.empty() || withdrawals != 0 || (job.host.outstanding && job.host.outstanding());
   pool.for_each_in_use([&](const Request& request) {
     const bool ended = request.complete.load(std::memory_order_relaxed) || request.owned;
     if (!ended) in_use.pages.add(PageRange::covering(request.range()));
@@ -340,11 +340,12 @@ void Engine::prepare_fork() {
     sched_yield();
   }
   state_->forking.store(true, std::memory_order_release);
-  if (state_->arena) state_->arena->prepare_fork(state_->guard && PageGuard::hears_this_thread(), state_->memory_in_use());
+  if (state_->job.arena)
+    state_->job.arena->prepare_fork(state_->guard && PageGuard::hears_this_thread(), state_->memory_in_use());
 }
 
 void Engine::after_fork() {
-  if (state_->arena) state_->arena->parent_after_fork();
+  if (state_->job.arena) state_->job.arena->parent_after_fork();
   state_->forking.store(false, std::memory_order_release);
   state_->mutex.unlock();
 }
@@ -354,7 +355,7 @@ void Engine::drain() {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
-  const Transport* transport = state_->transport;
+  const Transport* transport = state_->job.transport;
   for (;;) {
     if (state_->progress(lock)) continue;
     // What this process has sent to itself and not received when nothing moves any more, nobody will receive.

@@ -27,22 +27,22 @@ constexpr std::chrono::microseconds moment{20};
 void Engine::State::helper() {
   pthread_setname_np(pthread_self(), "sluice");
   while (!stopping.load(std::memory_order_acquire)) {
-    transport->sleep_helper();
+    job.transport->sleep_helper();
     Lock lock(mutex);
     if (stopping.load(std::memory_order_relaxed)) return;
     ++statistics.helper_wakeups;
     if (!released.empty() && sched_getcpu() == releasing_processor) helper_takes_since = now_ns();
     const trace::Span traced(trace::Kind::helper);
-    transport->attend();
+    job.transport->attend();
     check_vanished(lock);
-    if (sleepers != 0) transport->poke();  // where the helper thread hears for those that sleep
+    if (sleepers != 0) job.transport->poke();  // where the helper thread hears for those that sleep
     // Where the application has left a copy undone, it was most often about to come back, and this thread may have taken the
     // processor from it, for ms. So after a first piece it gets that back for a moment, and comes in and takes over, or computes.
-    bool gives_back = !spare_processor && !oversubscribed && released.empty();
+    bool gives_back = !job.spare_processor && !job.oversubscribed && released.empty();
     // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
     // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
     // do while this thread has the only copy out of the list.
-    while (inside == 0 || (!copies.empty() && (spare_processor || inside == sleepers))) {
+    while (inside == 0 || (!copies.empty() && (job.spare_processor || inside == sleepers))) {
       const bool moved = progress(lock);
       advance_releases();
       if (!copies.empty() && std::exchange(gives_back, false)) {
@@ -60,7 +60,7 @@ void Engine::State::helper() {
     if (inside == 0) arm(lock);
     if (helper_takes_since != 0) helper_took_ns = taken_by_helper(now_ns());
     helper_takes_since = 0;
-    transport->flush_alerts();
+    job.transport->flush_alerts();
   }
 }
 
@@ -68,10 +68,11 @@ void Engine::State::check_vanished(Lock& lock) {
   // The launcher knows better with which code the job is to end, and does so within moments; only if it does not, this process
   // ends itself. Meanwhile nobody is kept from ending in a way of its own: the lock is free.
   constexpr unsigned patience_s = 10;
-  const Peer gone = transport->vanished();
+  const Peer gone = job.transport->vanished();
   const bool concerned = inside != 0 || pending_sends != 0 || large_receives != 0 || !released.empty();
   if (static_cast<int>(gone) < 0 || !concerned || ending.exchange(true, std::memory_order_relaxed)) return;
-  report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone), transport->cause());
+  report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone),
+         job.transport->cause());
   lock.unlock();
   ::sleep(patience_s);
   end_process();
@@ -79,9 +80,9 @@ void Engine::State::check_vanished(Lock& lock) {
 
 void Engine::announce_end() {
   state_->ending.store(true, std::memory_order_relaxed);
-  if (this_thread_is_inside() || !state_->transport) return;
+  if (this_thread_is_inside() || !state_->job.transport) return;
   const Lock lock(state_->mutex);
-  state_->transport->say_goodbye();
+  state_->job.transport->say_goodbye();
 }
 
 }  // namespace sluice

@@ -23,7 +23,7 @@ void Engine::State::post(Request* receive) {
   receive->sequence = ++operations;
   if (trace::on()) [[unlikely]]
     trace::posted(*receive);
-  if (receive->bytes > eager_limit) {
+  if (receive->bytes > job.eager_limit) {
     receive->counted_large = true;
     ++large_receives;
   }
@@ -48,13 +48,13 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
     const bool was_chosen = request->way != Request::Way::undecided && request->way != Request::Way::rdma;
     if (was_chosen) exchanges = request->sends_too || request->sends_before != large_sends;
     if (request->way != Request::Way::undecided) end_expected_copies(*request);
-    if (request->progress_slot != Transport::no_slot) transport->close_progress_slot(request->progress_slot);
+    if (request->progress_slot != Transport::no_slot) job.transport->close_progress_slot(request->progress_slot);
     request->progress_slot = Transport::no_slot;
     if (request->released) end_release(*request);
   } else {
     if (request->released) end_release(*request);
     --pending_sends;
-    if (request->peer == self) --sends_to_self;
+    if (request->peer == job.self) --sends_to_self;
     if (request->has_left()) --left_sends;
     aside_bytes -= request->aside;
     if (request->detached && request->mode == SendMode::buffered) {
@@ -113,7 +113,7 @@ Outcome Engine::take(Request* request) {
 
 void Engine::give_back(Request* first, Request* last) {
   State& state = *state_;
-  const Lock lock = state.concurrent_calls ? Lock(state.mutex) : Lock(state.mutex, std::defer_lock);
+  const Lock lock = state.job.concurrent_calls ? Lock(state.mutex) : Lock(state.mutex, std::defer_lock);
   state.pool.give_back(first, last);
 }
 
@@ -172,7 +172,7 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
   receive->sequence = ++state_->operations;
   if (trace::on()) [[unlikely]]
     trace::posted(*receive);
-  if (receive->bytes > state_->eager_limit) {
+  if (receive->bytes > state_->job.eager_limit) {
     receive->counted_large = true;
     ++state_->large_receives;
   }

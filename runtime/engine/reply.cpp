@@ -63,7 +63,7 @@ std::span<std::byte> Engine::State::place(Peer from, const MessageHeader& header
   if (receive->has_gaps()) return {};
   std::byte* const user = receive->data + receive->offset;
   std::byte* const target =
-      receive->released ? arena->alias(reinterpret_cast<std::uintptr_t>(user)) : unguarded_address(user, bytes);
+      receive->released ? job.arena->alias(reinterpret_cast<std::uintptr_t>(user)) : unguarded_address(user, bytes);
   return target ? std::span(target, bytes) : std::span<std::byte>();
 }
 

@@ -13,13 +13,16 @@
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/intrusive_list.hpp"
 #include "runtime/copy/shared_copy.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/datatype/layout.hpp"
+#include "runtime/engine/outcome.hpp"
 #include "runtime/policy/source_history.hpp"
 #include "runtime/rendezvous/rdma_transfer.hpp"
 #include "runtime/transport/message.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace sluice {
 
+class Context;
 struct Guarded;
 struct ReleasingCall;
 

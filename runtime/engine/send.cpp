@@ -94,32 +94,32 @@ Request* Engine::State::new_send(Context& context, Rank to, Tag tag, SendMode mo
     trace::named(*send, ++traced_operations);
   ++context.operations;
   ++pending_sends;
-  if (send->peer == self) ++sends_to_self;
+  if (send->peer == job.self) ++sends_to_self;
   return send;
 }
 
 std::byte* Engine::State::reserve(Peer to, std::size_t payload_bytes) {
-  return to == self ? to_self.reserve(payload_bytes) : transport->reserve(to, payload_bytes);
+  return to == job.self ? to_self.reserve(payload_bytes) : job.transport->reserve(to, payload_bytes);
 }
 
 void Engine::State::commit(Peer to, const MessageHeader& header) {
-  if (to == self) {
+  if (to == job.self) {
     to_self.commit(header);
     if (sleepers != 0) transport_poke();  // no transport brings it to a thread that waits
   } else {
-    transport->commit(to, header);
+    job.transport->commit(to, header);
   }
 }
 
 bool Engine::State::send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
                                   std::size_t bytes) {
-  if (to == self || !transport->streams_directly(to)) return false;
+  if (to == job.self || !job.transport->streams_directly(to)) return false;
   const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
-  return source && transport->send(to, header, prefix, {source, bytes});
+  return source && job.transport->send(to, header, prefix, {source, bytes});
 }
 
 bool Engine::State::is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes) {
-  if (bytes < single_copy_bytes || to == self || !transport->can_read_blocks(to)) return false;
+  if (bytes < job.single_copy_bytes || to == job.self || !job.transport->can_read_blocks(to)) return false;
   const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
   return source && unchanged_sends.sends_again(data, {source, bytes});
 }
@@ -129,7 +129,7 @@ Engine::State::AtOnce Engine::State::send_at_once(const Context& context, Rank t
                                                   std::size_t bytes) {
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
-  if (bytes > eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return AtOnce::not_tried;
+  if (bytes > job.eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return AtOnce::not_tried;
   if (!matching[index].plain()) return AtOnce::not_tried;
   if (is_for_one_copy(peer, data, bytes)) return AtOnce::is_for_one_copy;
   const MessageHeader header = plain_eager_header(context, tag, matching[index].rtrs, static_cast<std::uint32_t>(bytes));
@@ -210,11 +210,11 @@ void Engine::State::send_in_turn(Request* send) {
     } else if (offers_block(*send)) {
       send->offered = true;
       header.flags |= flag_block;
-      transport->mark_lines();
+      job.transport->mark_lines();
       if (message_lines.are_overwritten(*send)) header.flags |= flag_overwritten;
       address = send->data;
       offer_to_adapter(*send, header, rts);
-    } else if (!send->has_gaps() && (send->peer == self || !kernel_waits_for_pages())) {
+    } else if (!send->has_gaps() && (send->peer == job.self || !kernel_waits_for_pages())) {
       address = unguarded_address(send->data, send->bytes);
     }
     if (address) {
@@ -257,11 +257,11 @@ void Engine::State::eager_sent(Request* send) {
 std::size_t Engine::State::announce(Request& send, MessageHeader header, const ReadyToSend& rts) {
   const auto to = static_cast<std::size_t>(send.peer);
   const bool by_chunks = (header.flags & flag_rdma) != 0 && (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
-  const bool is_streamed = !by_chunks && send.peer != self && transport->streams_directly(send.peer);
+  const bool is_streamed = !by_chunks && send.peer != job.self && job.transport->streams_directly(send.peer);
   std::size_t first = 0;
   if ((by_chunks || is_streamed) && outgoing[to].empty()) {
-    const std::size_t most = transport->max_payload(send.peer) - sizeof rts;
-    if (by_chunks) first = std::min({send.bytes, config.rdrp_chunk, most});
+    const std::size_t most = job.transport->max_payload(send.peer) - sizeof rts;
+    if (by_chunks) first = std::min({send.bytes, job.config.rdrp_chunk, most});
     if (is_streamed) first = budgets[to].share_of(send.bytes, most);
   }
   header.payload_bytes = static_cast<std::uint32_t>(sizeof rts + first);
@@ -347,7 +347,7 @@ void Engine::State::on_room(Peer peer) {
 void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::size_t bytes, SendMode mode, CallSite site) {
   Lock lock(state_->mutex);
   const auto* start = static_cast<const std::byte*>(data);
-  const bool frequent = mode == SendMode::standard && state_->config.frequent_sends == FrequentChoice::all &&
+  const bool frequent = mode == SendMode::standard && state_->job.config.frequent_sends == FrequentChoice::all &&
                         state_->is_frequent(context, to, start, bytes);
   auto tried = State::AtOnce::not_tried;
   if (mode == SendMode::standard && !frequent) tried = state_->send_at_once(context, to, tag, start, bytes);

@@ -18,6 +18,7 @@
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/sweeper.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/engine/job.hpp"
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/matching.hpp"
 #include "runtime/engine/message_lines.hpp"
@@ -68,7 +69,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void eager_sent(Request* send);
   void note_departure(Request& send, MessageKind kind, std::size_t payload_bytes);
   [[nodiscard]] bool is_eager(const Request& send) const {
-    return send.bytes <= eager_limits[static_cast<std::size_t>(send.peer)] && !send.single_copy;
+    return send.bytes <= job.eager_limit_of(send.peer) && !send.single_copy;
   }
   /// If it is in an alias block, it had better be announced although it is short enough to go at once.
   [[nodiscard]] bool is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes);
@@ -163,7 +164,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   FrequentTerms measure_frequent_terms(Rdma& adapter);
 
   // --- by RDMA (rendezvous/rdma.cpp, rdma_protocol.hpp) ------------------------------------------------------------------
-  [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == self ? nullptr : transport->rdma(peer); }
+  [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == job.self ? nullptr : job.transport->rdma(peer); }
   bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter);
   void end_rdma(Request& request);
   [[nodiscard]] bool prefers_rdrp(std::size_t bytes) const;
@@ -361,23 +362,22 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void hold(HeldBack item);
 
   EngineLock mutex;
-  Peer self;
-  Transport* transport;  // nullptr in a job of one process
-  AliasArena* arena;
-  HostHooks host;
-  Config config;
-  /// One piece of a copy inside the node: about 10 µs, so that control messages are answered in between and pages open soon.
-  std::size_t chunk_bytes;
-  Calibration calibration;
-  std::size_t processes_on_node;
-  bool oversubscribed;   // more processes on this node than processors
-  bool crowded;          // ... and many of them on each
-  bool spare_processor;  // the helper thread has one beside the application's
-  bool concurrent_calls;
-  bool uses_sockets = false;                // to some peer
-  std::size_t eager_limit;                  // smallest of those by peer
-  std::vector<std::size_t> eager_limits;    // by peer
-  std::size_t single_copy_bytes;            // shortest message that is announced though it is within them
+  const Job job;
+  // --- forwarders: gone with the last caller in another room
+  const Peer& self = job.self;
+  Transport* const& transport = job.transport;
+  AliasArena* const& arena = job.arena;
+  const HostHooks& host = job.host;
+  const Config& config = job.config;
+  const std::size_t& chunk_bytes = job.chunk_bytes;
+  const Calibration& calibration = job.calibration;
+  const bool& oversubscribed = job.oversubscribed;
+  const bool& crowded = job.crowded;
+  const bool& spare_processor = job.spare_processor;
+  const bool& concurrent_calls = job.concurrent_calls;
+  const bool& uses_sockets = job.uses_sockets;
+  const std::vector<std::size_t>& eager_limits = job.eager_limits;
+  // ---
   std::vector<AnnouncementBudget> budgets;  // by peer
   UnchangedSends unchanged_sends;
   MessageLines message_lines;

@@ -50,7 +50,7 @@ void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
 }
 
 void Waiter::give_turns(Lock& lock, std::uint64_t now) {
-  if (!state_.uses_sockets || state_.oversubscribed || now - std::max(started_, last_turn_) < turn_ns) return;
+  if (!state_.job.uses_sockets || state_.job.oversubscribed || now - std::max(started_, last_turn_) < turn_ns) return;
   last_turn_ = now;
   lock.unlock();
   sched_yield();
@@ -58,20 +58,20 @@ void Waiter::give_turns(Lock& lock, std::uint64_t now) {
 }
 
 void Waiter::tell_of_waiting() {
-  if (state_.oversubscribed) return;  // nobody leaves anything undone
-  const std::uint64_t interval = telling_ns + telling_ns_per_peer * state_.processes_on_node;
+  if (state_.job.oversubscribed) return;  // nobody leaves anything undone
+  const std::uint64_t interval = telling_ns + telling_ns_per_peer * state_.job.processes_on_node;
   if (waited_ns_ - last_telling_ < interval) return;
   last_telling_ = waited_ns_;
-  if (state_.transport) state_.transport->tell_of_waiting();
+  if (state_.job.transport) state_.job.transport->tell_of_waiting();
 }
 
 void Waiter::poll_host(Lock& lock, std::uint64_t now) {
-  if (who_ != Who::application || !state_.host.progress) return;
-  const bool busy = state_.host.outstanding && state_.host.outstanding();
+  if (who_ != Who::application || !state_.job.host.progress) return;
+  const bool busy = state_.job.host.outstanding && state_.job.host.outstanding();
   if (now - last_host_poll_ < (busy ? host_busy_ns : host_idle_ns)) return;
   last_host_poll_ = now;
   lock.unlock();
-  state_.host.progress();
+  state_.job.host.progress();
   lock.lock();
 }
 
@@ -91,7 +91,7 @@ void Waiter::let_cancellation_act(Lock& lock) {
 
 void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   if (state_.mutex.contended()) state_.mutex.give_way();
-  if (state_.oversubscribed) {
+  if (state_.job.oversubscribed) {
     lock.unlock();
     sched_yield();
     lock.lock();
@@ -109,8 +109,8 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   seen_epoch_ = state_.epoch;
   if (now - std::max(started_, last_completion_) < awake_ns) return;
   if (until_ns <= waited_ns_) return;
-  if (state_.transport && static_cast<int>(state_.transport->vanished()) >= 0) state_.transport->wake_helper();
-  const bool host_busy = state_.host.outstanding && state_.host.outstanding();
+  if (state_.job.transport && static_cast<int>(state_.job.transport->vanished()) >= 0) state_.job.transport->wake_helper();
+  const bool host_busy = state_.job.host.outstanding && state_.job.host.outstanding();
   microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
   // What comes to a receive that was announced wakes nobody. Looked for more and more rarely, so that it is late by so much at
   // most.

@@ -51,7 +51,7 @@ class Waiter {
   enum class Who : std::uint8_t { application, fault_handler };
 
   Waiter(Engine::State& state, Who who) : state_(state), who_(who) {
-    if (state.uses_sockets) uncancelled_.begin();  // a look at a socket is a point of cancellation
+    if (state.job.uses_sockets) uncancelled_.begin();  // a look at a socket is a point of cancellation
   }
   /// After a round in which nothing that the caller waits for happened. The lock is held before and after. Does not sleep once
   /// the wait has lasted `until_ns`, nor past that.
