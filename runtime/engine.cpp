@@ -18,7 +18,6 @@ Engine::State::State(const Parts& parts)
       outgoing(job.size),
       copies(job.size),
       matching(job.size),
-      random_state(static_cast<std::uint64_t>(job.self)),
       messages_out(job.size),
       messages_in(job.size) {
   set_process_name(static_cast<int>(self));

@@ -56,8 +56,7 @@ bool Engine::State::take_messages() {
   if (!to_announce.empty()) announce_again();
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
   if (!streams.empty()) moved |= push_streams();
-  if (!posting.empty()) moved |= push_posting();
-  if (!polled.empty()) moved |= poll_last_bytes();
+  moved |= rdma_way.work();
   if (!announced.empty()) moved |= poll_announced();
   if (!waiting_lines.empty()) moved |= advance_lines();
   return moved;
@@ -167,7 +166,7 @@ void Engine::State::arm(Lock& lock) {
     }
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
-  const bool pushes = (!streams.empty() && !streams_wait) || (!posting.empty() && !posting_waits);
+  const bool pushes = (!streams.empty() && !streams_wait) || rdma_way.has_room();
   if ((!copies.empty() && !leaves_copies()) || pushes || needs_looks() || !looked) job.transport->wake_helper();
 }
 
@@ -319,7 +318,7 @@ void Engine::Pause::step() {
 /// where a transfer has outlived its operation, that is not known.
 AliasArena::InUse Engine::State::memory_in_use() const {
   AliasArena::InUse in_use;
-  in_use.all = !lingering.empty() || withdrawals != 0 || (job.host.outstanding && job.host.outstanding());
+  in_use.all = rdma_transfers.outlive_requests() || withdrawals != 0 || (job.host.outstanding && job.host.outstanding());
   pool.for_each_in_use([&](const Request& request) {
     const bool ended = request.complete.load(std::memory_order_relaxed) || request.owned;
     if (!ended) in_use.pages.add(PageRange::covering(request.range()));

@@ -16,7 +16,6 @@
 #include "runtime/datatype/layout.hpp"
 #include "runtime/engine/outcome.hpp"
 #include "runtime/policy/source_history.hpp"
-#include "runtime/rendezvous/rdma_transfer.hpp"
 #include "runtime/transport/message.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -24,10 +23,18 @@ namespace sluice {
 
 class Context;
 struct Guarded;
+struct RdmaTransfer;
 struct ReleasingCall;
 
 /// Names a request in messages: index in the pool and a generation, so that a stale or damaged name is noticed.
 enum class RequestId : std::uint64_t {};
+
+/// Ends a transfer, which this room does not know (rendezvous/rdma_transfer.cpp).
+struct EndRdmaTransfer {
+  EndRdmaTransfer() = default;
+  EndRdmaTransfer(std::default_delete<RdmaTransfer> /*made_by_make_unique*/) {}
+  void operator()(RdmaTransfer* transfer) const;
+};
 
 class alignas(cache_line) Request {
  public:
@@ -92,8 +99,8 @@ class alignas(cache_line) Request {
   std::size_t aside = 0;               // send: the call has returned; so many bytes of memory hold what has not left yet
   std::byte* alias = nullptr;          // send: released, its data is to be read here, wherever the program's memory has gone
   std::unique_ptr<std::byte[]> owned;  // copy of a buffered or held message; data points into it
-  std::unique_ptr<RdmaTransfer> rdma;  // memory is registered for it; moves once way is rdma or the receive is announced
-  std::uint64_t lazy_token = 0;        // receive: released before its message was known
+  std::unique_ptr<RdmaTransfer, EndRdmaTransfer> rdma;  // memory is registered; moves once way is rdma, or it is announced
+  std::uint64_t lazy_token = 0;                         // receive: released before its message was known
 
   CallSite site;
   std::uint64_t remote_request = 0;
@@ -163,8 +170,8 @@ class alignas(cache_line) Request {
   [[nodiscard]] bool has_left() const { return brought != 0 && brought == bytes && mode == SendMode::standard; }
   [[nodiscard]] bool is_send() const { return kind == Kind::send; }
   [[nodiscard]] std::byte* source() const { return alias ? alias : data; }
-  /// receive: the adapter has chunks of a `write` delivery under way.
-  [[nodiscard]] bool is_read_by_adapter() const { return rdma && rdma->outstanding != 0; }
+  /// receive: the adapter has chunks of a `write` delivery under way (rendezvous/rdma_transfer.cpp).
+  [[nodiscard]] bool is_read_by_adapter() const;
   [[nodiscard]] bool has_gaps() const { return gaps; }
   /// Where the program's bytes are.
   void describe(const UserBuffer& buffer) {

@@ -324,7 +324,8 @@ void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<
 }
 
 void Engine::State::on_room(Peer peer) {
-  streams_wait = posting_waits = false;
+  streams_wait = false;
+  rdma_way.on_room();
   auto& queue = outgoing[static_cast<std::size_t>(peer)];
   while (!queue.empty()) {
     const QueuedMessage message = queue.front();

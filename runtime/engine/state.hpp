@@ -34,9 +34,10 @@
 #include "runtime/policy/release_policy.hpp"
 #include "runtime/policy/unchanged_sends.hpp"
 #include "runtime/registration/frequent_sends.hpp"
-#include "runtime/registration/registration_cache.hpp"
+#include "runtime/registration/job_registrations.hpp"
 #include "runtime/release/lazy_counts.hpp"
 #include "runtime/rendezvous/copy_list.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/receiver_initiated.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/self_transport.hpp"
@@ -121,7 +122,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
   void begin_transfer(Request* receive, std::size_t coming = 0);
   void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns = 0);
-  void note_rdma_choice(const Request& receive);
   /// Before anything else that follows from the match. What is to be the time of that (trace::write).
   std::uint64_t tell_match();
   static void note_progress(const Request& request);
@@ -152,9 +152,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool offers_block(const Request& send);
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 
-  // --- registrations (rendezvous/registration.cpp) ----------------------------------------------------------------------
-  /// Made on first use; one for the job, as there is one adapter.
-  RegistrationCache& registration_cache(Rdma& rdma);
   // --- small messages from the program's memory (rendezvous/frequent.cpp) -----------------------------------------------
   /// Counts the message; whether its buffer is used often enough to be registered.
   [[nodiscard]] bool is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes);
@@ -163,33 +160,39 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool reaches_by_rdma() const;  // anybody
   FrequentTerms measure_frequent_terms(Rdma& adapter);
 
-  // --- by RDMA (rendezvous/rdma.cpp, rdma_protocol.hpp) ------------------------------------------------------------------
+  // --- by RDMA (rendezvous/rdma_way.hpp) ----------------------------------------------------------------------------------
+  /// What RdmaWay asks of the rest (rendezvous/state_sinks.cpp).
+  class RdmaHost final : public RdmaWay::Host {
+   public:
+    explicit RdmaHost(State& state) : state_(state) {}
+    bool in_alias_block(ByteRange bytes) override;
+    [[nodiscard]] bool releases() const override;
+    void fall_back(const Request& request, Fallback reason) override;
+    void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) override;
+    void finish(Request& request) override;
+    void begin_again(Request& receive) override;
+    void put_posted(Request& send) override;
+    void offloaded(Request& receive, const RdmaPiece& piece) override;
+    void gathered(Request& send) override;
+    void tell_match() override;
+    void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) override;
+
+   private:
+    State& state_;
+  };
+  // --- forwarders: gone with the last caller in another room
   [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == job.self ? nullptr : job.transport->rdma(peer); }
-  bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter);
-  void end_rdma(Request& request);
-  [[nodiscard]] bool prefers_rdrp(std::size_t bytes) const;
-  void offer_rdma(Request& send, MessageHeader& header, ReadyToSend& rts);
-  void on_clear_to_write(Request& send, const ClearToSend& clear);
-  [[nodiscard]] const RdmaProtocol& choose_protocol(const Request& receive, const Rdma& adapter) const;
-  /// False: the message has to go another way; nothing was done.
-  bool begin_rdma(Request& receive);
-  void read_by_rdma(Request& receive, std::size_t piece_bytes, std::size_t most_outstanding);
-  void conclude_read(Request& receive);
-  void on_refused_rdma(Request& receive);
-  void move_by_rdma(Request& request, std::size_t begin, std::size_t end);
-  bool go_on_posting(Request& request);
-  bool post_pieces(RdmaTransfer& transfer);
-  bool push_posting();
-  bool poll_last_bytes();
-  void on_transferred(std::uint64_t token) override;
-  // ... and which pages are there meanwhile (rdma_sentinels.cpp)
-  void set_sentinels(Request& receive);
-  void look_at_sentinels(Request& receive);
-  std::byte random_byte();
-  RdmaPiece* take_piece();
-  /// It is posted.
-  void enter_piece(RdmaTransfer& transfer, RdmaPiece* piece, std::size_t offset, std::size_t bytes);
-  RdmaPiece give_back_piece(std::uint64_t token);
+  bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter) {
+    return rdma_way.register_buffer(request, bytes, adapter);
+  }
+  void end_rdma(Request& request) { rdma_transfers.end(request); }
+  [[nodiscard]] bool prefers_rdrp(std::size_t bytes) const { return rdma_way.prefers_chunks(bytes); }
+  void offer_rdma(Request& send, MessageHeader& header, ReadyToSend& rts) { rdma_way.offer(send, header, rts); }
+  void on_clear_to_write(Request& send, const ClearToSend& clear) { rdma_way.cleared(send, clear); }
+  bool begin_rdma(Request& receive) { return rdma_way.begin(receive); }
+  void on_refused_rdma(Request& receive) { rdma_way.refused(receive); }
+  void on_transferred(std::uint64_t token) override { rdma_transfers.on_transferred(token); }
+  void look_at_sentinels(Request& receive) { rdma_way.sentinels().look(receive); }
 
   // --- receives announced to their senders (rendezvous/announced.cpp, receiver_initiated.hpp) ----------------------------
   [[nodiscard]] bool may_announce(const Request& receive) const;
@@ -382,10 +385,10 @@ struct Engine::State final : MessageSink, FaultWaiter {
   UnchangedSends unchanged_sends;
   MessageLines message_lines;
 
-  std::unique_ptr<RegistrationCache> registrations;  // before the requests, which use it
-  std::deque<RdmaPiece> pieces;
-  std::vector<RdmaPiece*> free_pieces;
-  std::vector<std::unique_ptr<RdmaTransfer>> lingering;  // their requests are done, their pieces are not
+  JobRegistrations job_registrations{arena, {config.reg_bytes, config.reg_entries}};  // before the requests, which use it
+  RdmaTransfers rdma_transfers{transport};
+  // --- forwarders: gone with the last caller in another room
+  const std::unique_ptr<RegistrationCache>& registrations = job_registrations.cache();
 
   SelfTransport to_self;
   RequestPool pool;
@@ -397,18 +400,16 @@ struct Engine::State final : MessageSink, FaultWaiter {
   WorkList helping;  // receives that take part in the sender's copy
   WorkList streams;
   bool streams_wait = false;                                    // none of them has room; on_room follows
-  WorkList posting;                                             // transfers that want room in their adapter's queue
-  bool posting_waits = false;                                   // none of them has room; on_room follows
-  WorkList polled;                                              // receives whose last byte is looked at
   std::vector<PeerMatching> matching;                           // by peer
   std::vector<Peer> waiting_lines;                              // peers to whom sends wait in line
   IntrusiveList<Request, &Request::announce_link> announced;    // receives, in order of announcement
   IntrusiveList<Request, &Request::announce_link> to_announce;  // again, as a message crossed
+  RdmaHost rdma_host{*this};
+  RdmaWay rdma_way{rdma_host, {self, config, transport, arena, job_registrations, rdma_transfers, statistics}};
   std::size_t announced_count = 0;
-  std::size_t withdrawals = 0;     // that are not answered yet
-  std::uint64_t random_state = 0;  // of last bytes (put) and sentinels
-  std::size_t busy_copies = 0;     // chunks being copied outside the lock
-  std::size_t queued = 0;          // messages in `outgoing`
+  std::size_t withdrawals = 0;  // that are not answered yet
+  std::size_t busy_copies = 0;  // chunks being copied outside the lock
+  std::size_t queued = 0;       // messages in `outgoing`
 
   std::unique_ptr<PageGuard> guard;
   IntrusiveList<Request, &Request::release_link> released;

@@ -51,7 +51,7 @@ bool Engine::State::data_is_moving() const {
 /// As soon as no message is in or out of a block: what cannot be now, `leave` tries again.
 void Engine::State::leave_address_space() {
   const bool is_moving = busy_copies != 0 || !released.empty() || large_receives != 0;
-  if (is_moving || pending_sends != 0 || queued != 0 || !lingering.empty()) return;
+  if (is_moving || pending_sends != 0 || queued != 0 || rdma_transfers.outlive_requests()) return;
   if (guard && !PageGuard::holds_writers_up()) return;
   address_space_is_due = false;
   if (transport) transport->leave_address_space();

@@ -55,7 +55,8 @@ void Engine::State::announce_receive(Request& receive) {
   ++announced_count;
   ++statistics.receives_announced;
   receive.rdma->protocol = &protocol_of(config.rendezvous);
-  receive.rdma->protocol->begin(*this, receive);
+  receive.rdma->protocol->begin(rdma_way, receive);
+  send_ready_to_receive(receive);
 }
 
 void Engine::State::send_ready_to_receive(Request& receive) {

@@ -56,25 +56,24 @@ bool Engine::State::send_gathered(Request& send, const MessageHeader& header) {
   }
   Rdma& adapter = *rdma_for(send.peer);
   const ByteRange alias = ByteRange::of(arena->alias(range.begin), range.size());
-  RegisteredMemory memory = registration_cache(adapter).acquire(alias, Backing::alias);
+  RegisteredMemory memory = job_registrations.acquire(adapter, alias, Backing::alias);
   if (!memory) {
     frequent->forget(range);
     return false;
   }
-  RdmaPiece* const piece = take_piece();
   const std::span<const std::byte> payload(arena->alias(range.begin), range.size());
-  if (!adapter.send_gathered(send.peer, header, payload, memory.local_key(), reinterpret_cast<std::uint64_t>(piece))) {
-    free_pieces.push_back(piece);
-    return false;
-  }
+  RdmaPiece* const piece = rdma_transfers.post_by(
+      [&](std::uint64_t token) { return adapter.send_gathered(send.peer, header, payload, memory.local_key(), token); });
+  if (!piece) return false;
   send.rdma = std::make_unique<RdmaTransfer>();
   RdmaTransfer& transfer = *send.rdma;
   transfer.request = &send;
+  transfer.user = &rdma_way;
   transfer.adapter = &adapter;
   transfer.memory = std::move(memory);
   transfer.in_block = transfer.eager = true;
   transfer.posted = transfer.end = send.bytes;
-  enter_piece(transfer, piece, 0, send.bytes);
+  rdma_transfers.enter(*piece, transfer, 0, send.bytes);
   ++gathered_sends;
   ++statistics.gathered_sends;
   return true;
@@ -104,12 +103,12 @@ FrequentTerms Engine::State::measure_frequent_terms(Rdma& adapter) {
   began = now_ns();
   if (!migrate(range)) return {};
   const ByteRange alias = ByteRange::of(arena->alias(range.begin), bytes);
-  if (!registration_cache(adapter).acquire(alias, Backing::alias)) return {};
+  if (!job_registrations.acquire(adapter, alias, Backing::alias)) return {};
   terms.register_per_page = elapsed_ns(began) / probe_pages;
 
   began = now_ns();
   for (int i = 0; i < probe_uses; ++i) {
-    if (!arena->is_live(range) || !registration_cache(adapter).acquire(alias, Backing::alias)) return {};
+    if (!arena->is_live(range) || !job_registrations.acquire(adapter, alias, Backing::alias)) return {};
   }
   terms.use = elapsed_ns(began) / probe_uses;
   terms.copy_per_byte = copies_ns / static_cast<double>(probe_copies * bytes);

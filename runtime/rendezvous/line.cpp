@@ -51,7 +51,6 @@ bool Engine::State::begin_put(Request& send, const OpenReceive& receive) {
   Rdma* const adapter = rdma_for(send.peer);
   if (!adapter || is_eager(send) || send.has_gaps() || send.owned || send.bytes > receive.capacity) return false;
   if (!register_buffer(send, send.bytes, *adapter)) return false;
-  send.way = Request::Way::rdma;
   send.remote_request = receive.request;
   send.offset = 0;
   send.limit = send.bytes;
@@ -59,9 +58,7 @@ bool Engine::State::begin_put(Request& send, const OpenReceive& receive) {
   const bool equal = covers_last && *send.rdma->local(send.bytes - 1) == receive.last_byte;
   statistics.last_bytes_equal += equal ? 1 : 0;
   send.tells_end = equal || !covers_last || !receive.polled;
-  send.rdma->remote = receive.memory;
-  send.rdma->protocol = &rdma_protocols::putnr();  // put's sender does the same
-  send.rdma->protocol->cleared(*this, send);
+  rdma_way.write_by(rdma_protocols::putnr(), send, receive.memory);  // put's sender does the same
   if (trace::on()) [[unlikely]]
     trace::put_began(send, receive.number);
   return true;

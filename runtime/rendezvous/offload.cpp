@@ -77,16 +77,11 @@ bool Engine::State::offload_chunk(Request& receive) {
   count_own_chunk(receive);
   const std::size_t begin = shared.chunk_at(shared.chunks - shared.back);
   const std::size_t bytes = std::min(begin + shared.chunk_bytes, receive.stop) - begin;
-  RdmaPiece* const piece = take_piece();
-  const auto token = reinterpret_cast<std::uint64_t>(piece);
-  if (!transfer.adapter->read(receive.peer, {transfer.local(begin), bytes}, transfer.memory.local_key(),
-                              transfer.remote_at(begin), token)) {
-    free_pieces.push_back(piece);
+  if (!rdma_transfers.post(transfer, begin, bytes)) {
     ++statistics.offloads_failed;
     shared.add_hole(begin, begin + bytes);
     return false;
   }
-  enter_piece(transfer, piece, begin, bytes);
   if (shared.back - shared.own == 1) ++statistics.offloaded;
   return true;
 }
@@ -98,7 +93,7 @@ void Engine::State::on_offloaded(Request& receive, const RdmaPiece& piece) {
 }
 
 void Engine::State::on_transfer_failed(std::uint64_t token) {
-  const RdmaPiece piece = give_back_piece(token);
+  const RdmaPiece piece = rdma_transfers.take_back(token);
   Request& receive = *piece.transfer->request;
   ++statistics.offloads_failed;
   receive.shared.add_hole(piece.offset, piece.offset + piece.bytes);

@@ -6,9 +6,8 @@
 
 #include <atomic>
 
-#include "runtime/engine/state.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
 
 namespace sluice {
 namespace {
@@ -18,19 +17,19 @@ class Get final : public RdmaProtocol {
   [[nodiscard]] Rendezvous kind() const override { return Rendezvous::get; }
 
   /// GR1': the last byte-slot gets a value that the message does not bring, before anything is read into it.
-  void begin(Engine::State& state, Request& receive) const override {
+  void begin(RdmaWay& way, Request& receive) const override {
     *receive.rdma->local(receive.stop - 1) = ~std::byte{receive.announced_last_byte};
-    state.set_sentinels(receive);
-    state.read_by_rdma(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
+    way.set_sentinels(receive);
+    way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
   }
 
   /// GR2': polling begins.
-  void all_posted(Engine::State& state, Request& receive) const override { state.polled.push_back(&receive); }
+  void all_posted(RdmaWay& way, Request& receive) const override { way.watch_last_byte(receive); }
 
   /// The completion was first.
-  void all_complete(Engine::State& state, Request& receive) const override {
-    if (receive.work_link.linked) state.polled.remove(&receive);
-    state.conclude_read(receive);
+  void all_complete(RdmaWay& way, Request& receive) const override {
+    way.forget_last_byte(receive);
+    way.conclude_read(receive);
   }
 };
 
@@ -43,16 +42,16 @@ const RdmaProtocol& rdma_protocols::get() {
 
 /// GR2'. What an adapter writes is no access of any thread's, hence the atomic load; the ones behind it may not be moved before.
 /// A last page that is not looked at through its alias may have come under guard meanwhile, for a receive that shares it.
-bool Engine::State::poll_last_bytes() {
+bool RdmaWay::poll_last_bytes() {
   bool moved = false;
   Request* next = nullptr;
-  for (Request* receive = polled.first(); receive; receive = next) {
-    next = decltype(polled)::next(receive);
+  for (Request* receive = polled_.first(); receive; receive = next) {
+    next = WorkList::next(receive);
     std::byte* const registered = receive->rdma->local(receive->stop - 1);
     std::byte* const last = receive->rdma->in_block ? registered : unguarded_address(registered, 1);
     if (!last || std::atomic_ref(*last).load(std::memory_order_acquire) == ~std::byte{receive->announced_last_byte}) continue;
-    polled.remove(receive);
-    ++statistics.last_bytes_seen;
+    polled_.remove(receive);
+    ++parts_.statistics.last_bytes_seen;
     conclude_read(*receive);
     moved = true;
   }

@@ -1,8 +1,7 @@
 // getcqe: the receiver reads, and the adapter's completion queue entry says that everything is there (RV section 2.1). Two
-// control messages. GS1, the announcement, is engine/send.cpp's; GS2, its end, is Engine::State::on_fin.
+// control messages. GS1, the announcement, is engine/send.cpp's; GS2, its end, is on_fin of cooperative.cpp.
 
-#include "runtime/engine/state.hpp"
-#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
 
 namespace sluice {
 namespace {
@@ -12,13 +11,13 @@ class Getcqe final : public RdmaProtocol {
   [[nodiscard]] Rendezvous kind() const override { return Rendezvous::getcqe; }
 
   /// GR1.
-  void begin(Engine::State& state, Request& receive) const override {
-    state.set_sentinels(receive);
-    state.read_by_rdma(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
+  void begin(RdmaWay& way, Request& receive) const override {
+    way.set_sentinels(receive);
+    way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
   }
 
   /// GR2.
-  void all_complete(Engine::State& state, Request& receive) const override { state.conclude_read(receive); }
+  void all_complete(RdmaWay& way, Request& receive) const override { way.conclude_read(receive); }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Rendezvous protocols over RDMA: who moves the data, and how each side learns that it is done. One class each, without state:
-// that is in the request and its RdmaTransfer. What they have in common is in rendezvous/rdma.cpp.
+// that is in the request and its RdmaTransfer. What they have in common is in rdma_way.hpp.
 //
 //   rput     rts → ;  ← cts (address, key) ;  sender writes ;  fin →
 //   getcqe   rts (address, key) → ;  receiver reads, until the adapter's completion ;  ← fin
@@ -28,22 +28,24 @@
 // Everything here belongs to the engine lock.
 #pragma once
 
-#include "runtime/engine.hpp"
-#include "runtime/engine/request.hpp"
+#include "runtime/config/config.hpp"
+#include "runtime/rendezvous/rdma_transfer.hpp"
 
 namespace sluice {
+
+class RdmaWay;
 
 class RdmaProtocol {
  public:
   [[nodiscard]] virtual Rendezvous kind() const = 0;
   /// The receiver, once the message is matched (putnr, put: the receive is posted) and its own memory is registered.
-  virtual void begin(Engine::State& state, Request& receive) const = 0;
+  virtual void begin(RdmaWay& way, Request& receive) const = 0;
   /// The sender, once it is cleared and its own memory is registered.
-  virtual void cleared(Engine::State& /*state*/, Request& /*send*/) const {}
+  virtual void cleared(RdmaWay& /*way*/, Request& /*send*/) const {}
   /// Everything is posted.
-  virtual void all_posted(Engine::State& /*state*/, Request& /*request*/) const {}
+  virtual void all_posted(RdmaWay& /*way*/, Request& /*request*/) const {}
   /// Everything is posted and complete.
-  virtual void all_complete(Engine::State& state, Request& request) const = 0;
+  virtual void all_complete(RdmaWay& way, Request& request) const = 0;
 
  protected:
   ~RdmaProtocol() = default;

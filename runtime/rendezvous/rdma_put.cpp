@@ -12,7 +12,7 @@ class Put final : public Putnr {
 
  private:
   /// PR1'.
-  [[nodiscard]] std::byte first_value(Engine::State& state) const override { return state.random_byte(); }
+  [[nodiscard]] std::byte first_value(RdmaWay& way) const override { return way.sentinels().random_byte(); }
 };
 
 }  // namespace

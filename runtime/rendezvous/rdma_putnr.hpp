@@ -2,25 +2,24 @@
 // differ in what is in that byte before.
 #pragma once
 
-#include "runtime/engine/state.hpp"
-#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
 
 namespace sluice {
 
 class Putnr : public RdmaProtocol {
  public:
   [[nodiscard]] Rendezvous kind() const override { return Rendezvous::putnr; }
-  void begin(Engine::State& state, Request& receive) const override;
-  void cleared(Engine::State& state, Request& send) const override;
-  void all_posted(Engine::State& state, Request& send) const override;
-  void all_complete(Engine::State& state, Request& send) const override;
+  void begin(RdmaWay& way, Request& receive) const override;
+  void cleared(RdmaWay& way, Request& send) const override;
+  void all_posted(RdmaWay& way, Request& send) const override;
+  void all_complete(RdmaWay& way, Request& send) const override;
 
  protected:
   ~Putnr() = default;
 
  private:
   /// What the last byte of a receive buffer is to be before the message.
-  [[nodiscard]] virtual std::byte first_value(Engine::State& state) const;
+  [[nodiscard]] virtual std::byte first_value(RdmaWay& way) const;
 };
 
 }  // namespace sluice

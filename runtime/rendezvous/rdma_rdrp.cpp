@@ -7,8 +7,7 @@
 // announcement names the sender's request, with a generation (RequestPool), and the memory to be read is named by address and
 // key: nothing runs out.
 
-#include "runtime/engine/state.hpp"
-#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
 
 namespace sluice {
 namespace {
@@ -18,12 +17,12 @@ class Rdrp final : public RdmaProtocol {
   [[nodiscard]] Rendezvous kind() const override { return Rendezvous::rdrp; }
 
   /// The first c gets of the sequence; each that completes makes room for the next one.
-  void begin(Engine::State& state, Request& receive) const override {
-    const std::size_t chunk = std::min(state.config.rdrp_chunk, receive.rdma->adapter->largest_transfer());
-    state.read_by_rdma(receive, chunk, state.config.rdrp_outstanding);
+  void begin(RdmaWay& way, Request& receive) const override {
+    const std::size_t chunk = std::min(way.config().rdrp_chunk, receive.rdma->adapter->largest_transfer());
+    way.read(receive, chunk, way.config().rdrp_outstanding);
   }
 
-  void all_complete(Engine::State& state, Request& receive) const override { state.conclude_read(receive); }
+  void all_complete(RdmaWay& way, Request& receive) const override { way.conclude_read(receive); }
 };
 
 }  // namespace

@@ -1,8 +1,7 @@
 // rput: the sender writes, once the receiver has said where (CO section II; RV section 4.3, the default of MVAPICH2). Three
 // control messages.
 
-#include "runtime/engine/state.hpp"
-#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
 
 namespace sluice {
 namespace {
@@ -12,8 +11,8 @@ class Rput final : public RdmaProtocol {
   [[nodiscard]] Rendezvous kind() const override { return Rendezvous::rput; }
 
   /// RV (2): the receiver answers the sender's first message.
-  void begin(Engine::State& state, Request& receive) const override {
-    state.set_sentinels(receive);
+  void begin(RdmaWay& way, Request& receive) const override {
+    way.set_sentinels(receive);
     const RemoteMemory here = receive.rdma->memory.remote();
     ClearToSend clear;
     clear.receiver_request = static_cast<std::uint64_t>(receive.id);
@@ -22,23 +21,17 @@ class Rput final : public RdmaProtocol {
     clear.offset = receive.offset;
     clear.limit = receive.stop;
     clear.delivery = Delivery::rdma_write;
-    state.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
+    way.host().answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
   }
 
   /// RV (3): the sender writes ...
-  void cleared(Engine::State& state, Request& send) const override {
-    RdmaTransfer& transfer = *send.rdma;
-    transfer.direction = RdmaTransfer::Direction::write;
-    transfer.piece_bytes = transfer.adapter->largest_transfer();
-    transfer.most_outstanding = unlimited_pieces;
-    state.move_by_rdma(send, send.offset, send.limit);
-  }
+  void cleared(RdmaWay& way, Request& send) const override { way.write(send); }
 
   /// ... and says so (4); this is behind the data in the same queue.
-  void all_posted(Engine::State& state, Request& send) const override { state.answer(send, MessageKind::fin); }
+  void all_posted(RdmaWay& way, Request& send) const override { way.host().answer(send, MessageKind::fin, {}); }
 
   /// RV (5): the sender has the completion of its write, and may reuse its buffer.
-  void all_complete(Engine::State& state, Request& send) const override { state.finish(&send); }
+  void all_complete(RdmaWay& way, Request& send) const override { way.host().finish(send); }
 };
 
 }  // namespace

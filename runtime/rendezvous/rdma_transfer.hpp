@@ -5,28 +5,38 @@
 // (COOP-hca posts chunks from the back, as it claims them, and goes by its claims: rendezvous/offload.cpp. An eager message is
 // one piece.)
 //
-// A transfer outlives its request when the end was seen before the completion (get): it goes with its last piece.
+// A transfer outlives its request when the end was seen before the completion (get): it goes with its last piece. Who keeps
+// pieces and such transfers: rdma_transfers.hpp.
 //
 // Everything here belongs to the engine lock.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "runtime/base/intrusive_list.hpp"
+#include "runtime/engine/request.hpp"
 #include "runtime/registration/registration_cache.hpp"
 #include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 
 class RdmaProtocol;
-class Request;
-struct RdmaTransfer;
+struct RdmaPiece;
+
+/// Who has the adapter move a message, and is told what has become of it.
+class RdmaUser {
+ public:
+  /// It is not among the transfer's pieces any more. The request may be gone afterwards.
+  virtual void piece_complete(Request& request, const RdmaPiece& piece) = 0;
+
+ protected:
+  ~RdmaUser() = default;
+};
 
 inline constexpr std::size_t unlimited_pieces = ~std::size_t{0};
 
-/// One RDMA read or write that is posted; its address is the token. The engine keeps them all.
+/// One RDMA read or write that is posted; its address is the token.
 struct RdmaPiece {
   RdmaTransfer* transfer = nullptr;
   std::size_t offset = 0;  // of its first byte in the message
@@ -37,7 +47,8 @@ struct RdmaPiece {
 struct RdmaTransfer {
   enum class Direction : std::uint8_t { read, write };
 
-  Request* request = nullptr;              // nullptr: done, and only its pieces are waited for
+  Request* request = nullptr;  // nullptr: done, and only its pieces are waited for
+  RdmaUser* user = nullptr;
   const RdmaProtocol* protocol = nullptr;  // once it is chosen: by the receiver at the match, by the sender when it is cleared
   Rdma* adapter = nullptr;
   RegisteredMemory memory;  // this side's, from byte 0 of the message on
@@ -45,7 +56,7 @@ struct RdmaTransfer {
   bool eager = false;       // a small message, gathered from there: no protocol, and no work that others are told of
   RemoteMemory remote;      // where byte 0 of the message lies at the peer
   Direction direction = Direction::read;
-  bool has_sentinels = false;  // rdma_sentinels.cpp: in the last byte of each page that is not there
+  bool has_sentinels = false;  // rdma_sentinels.hpp: in the last byte of each page that is not there
   std::byte sentinel{};
   std::size_t posted = 0;  // first byte that is not posted yet
   std::size_t end = 0;     // of what is to be moved

@@ -1,0 +1,13 @@
+#include "runtime/registration/job_registrations.hpp"
+
+namespace sluice {
+
+RegisteredMemory JobRegistrations::acquire(Rdma& adapter, ByteRange bytes, Backing backing) {
+  if (!cache_) {
+    cache_ = std::make_unique<RegistrationCache>(adapter, limits_);
+    if (arena_) arena_->watch_registrations(cache_.get());
+  }
+  return cache_->acquire(bytes, backing);
+}
+
+}  // namespace sluice

@@ -1,0 +1,227 @@
+#include "runtime/rendezvous/rdma_way.hpp"
+
+#include <algorithm>
+
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/guard/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+/// Up to so many chunks, one read of all is as good, and costs one completion instead of several.
+constexpr std::size_t chunks_in_one_read = 2;
+
+}  // namespace
+
+RdmaWay::RdmaWay(Host& host, const Parts& parts)
+    : host_(host), parts_(parts), sentinels_(static_cast<std::uint64_t>(parts.self), parts.statistics) {}
+
+// --- memory ------------------------------------------------------------------------------------------------------------
+
+bool RdmaWay::register_buffer(Request& request, std::size_t bytes, Rdma& adapter) {
+  if (request.rdma) return true;
+  const ByteRange range = ByteRange::of(request.data, bytes);
+  const bool in_block = request.released || host_.in_alias_block(range);
+  std::byte* const address = in_block ? parts_.arena->alias(range.begin) : unguarded_address(request.data, bytes);
+  RegisteredMemory memory;
+  if (address) {
+    const Backing backing = in_block ? Backing::alias : Backing::application;
+    memory = parts_.registrations.acquire(adapter, ByteRange::of(address, bytes), backing);
+  }
+  if (!memory) {
+    host_.fall_back(request, Fallback::registration_refused);
+    return false;
+  }
+  request.rdma = std::make_unique<RdmaTransfer>();
+  request.rdma->request = &request;
+  request.rdma->user = this;
+  request.rdma->adapter = &adapter;
+  request.rdma->memory = std::move(memory);
+  request.rdma->in_block = in_block;
+  return true;
+}
+
+void RdmaWay::set_sentinels(Request& receive) {
+  if (host_.releases()) sentinels_.set(receive);
+}
+
+// --- the sender --------------------------------------------------------------------------------------------------------
+
+bool RdmaWay::prefers_chunks(std::size_t bytes) const {
+  const Rendezvous rendezvous = over_rdma(config().rendezvous);
+  if (rendezvous != Rendezvous::automatic) return rendezvous == Rendezvous::rdrp;
+  return bytes > chunks_in_one_read * config().rdrp_chunk;
+}
+
+/// GS1, GS1': the announcement says where the message lies and how it ends. For a sender that is to write anyhow, it says no more
+/// than that it can.
+void RdmaWay::offer(Request& send, MessageHeader& header, ReadyToSend& rts) {
+  Rdma* const adapter = adapter_for(send.peer);
+  if (!adapter || send.has_gaps() || send.owned) return;
+  send.offers_rdma = true;
+  header.flags |= flag_rdma;
+  const bool announces_memory = config().rendezvous != Rendezvous::rput && register_buffer(send, send.bytes, *adapter);
+  // May be read, by either adapter, while the application's pages are protected.
+  send.offered = announces_memory ? send.rdma->in_block : config().send_release && host_.in_alias_block(send.range());
+  if (!announces_memory) return;
+  header.flags |= flag_registered;
+  const RemoteMemory here = send.rdma->memory.remote();
+  rts.sender_address = here.address;
+  rts.sender_key = here.key;
+  std::byte last{};
+  copy_from_user(&last, send.data + send.bytes - 1, 1);
+  rts.last_byte = std::to_integer<std::uint8_t>(last);
+}
+
+void RdmaWay::cleared(Request& send, const ClearToSend& clear) {
+  if (!register_buffer(send, send.bytes, *adapter_for(send.peer))) {
+    const Refusal refusal{clear.offset};
+    host_.answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
+    return;
+  }
+  write_by(rdma_protocols::rput(), send, {clear.remote_address, clear.remote_key});
+}
+
+void RdmaWay::write_by(const RdmaProtocol& protocol, Request& send, RemoteMemory target) {
+  send.way = Request::Way::rdma;
+  send.rdma->remote = target;
+  send.rdma->protocol = &protocol;
+  protocol.cleared(*this, send);
+}
+
+void RdmaWay::write(Request& send) {
+  RdmaTransfer& transfer = *send.rdma;
+  transfer.direction = RdmaTransfer::Direction::write;
+  transfer.piece_bytes = transfer.adapter->largest_transfer();
+  transfer.most_outstanding = unlimited_pieces;
+  move(send, send.offset, send.limit);
+}
+
+// --- the receiver ------------------------------------------------------------------------------------------------------
+
+/// rput where the sender has not registered anything. get needs the message's last byte, and data in order; it is also what put
+/// falls back on where the sender had to speak first, as putnr falls back on getcqe.
+const RdmaProtocol& RdmaWay::choose_protocol(const Request& receive, const Rdma& adapter) const {
+  const Rendezvous wanted = config().rendezvous;
+  if ((receive.rts_flags & flag_registered) == 0 || wanted == Rendezvous::rput) return rdma_protocols::rput();
+  const std::size_t missing = receive.stop - receive.offset;
+  const bool looks = wanted == Rendezvous::get || wanted == Rendezvous::put;
+  if (looks && adapter.places_in_order() && receive.stop == receive.message_bytes && missing <= adapter.largest_transfer()) {
+    return rdma_protocols::get();
+  }
+  return prefers_chunks(receive.limit) ? rdma_protocols::rdrp() : rdma_protocols::getcqe();
+}
+
+void RdmaWay::note_choice(const Request& receive) {
+  using trace::Protocol;
+  using trace::Reason;
+  const bool registered = (receive.rts_flags & flag_registered) != 0;
+  switch (receive.rdma->protocol->kind()) {
+    case Rendezvous::rput:
+      return host_.tell_choice(receive, Protocol::rput, registered ? Reason::sender_copies : Reason::not_registered);
+    case Rendezvous::get:
+      return host_.tell_choice(receive, Protocol::get, Reason::one_read);
+    case Rendezvous::rdrp:
+      return host_.tell_choice(receive, Protocol::rdrp, Reason::many_chunks);
+    default:
+      return host_.tell_choice(receive, Protocol::getcqe, Reason::one_read);
+  }
+}
+
+bool RdmaWay::begin(Request& receive) {
+  Rdma* const adapter = adapter_for(receive.peer);
+  if (!adapter || (receive.rts_flags & flag_rdma) == 0 || receive.has_gaps()) return false;
+  if (trace::on()) [[unlikely]]
+    host_.tell_match();
+  if (!register_buffer(receive, receive.limit, *adapter)) return false;
+  RdmaTransfer& transfer = *receive.rdma;
+  receive.way = Request::Way::rdma;
+  transfer.remote = {receive.remote_address, receive.announced_key};
+  transfer.protocol = &choose_protocol(receive, *adapter);
+  ++parts_.statistics.rdma[static_cast<std::size_t>(transfer.protocol->kind())];
+  if (trace::on()) [[unlikely]]
+    note_choice(receive);
+  transfer.protocol->begin(*this, receive);
+  return true;
+}
+
+void RdmaWay::read(Request& receive, std::size_t piece_bytes, std::size_t most_outstanding) {
+  receive.rdma->direction = RdmaTransfer::Direction::read;
+  receive.rdma->piece_bytes = piece_bytes;
+  receive.rdma->most_outstanding = most_outstanding;
+  move(receive, receive.offset, receive.stop);
+}
+
+void RdmaWay::conclude_read(Request& receive) {
+  receive.offset = receive.limit;
+  host_.answer(receive, MessageKind::fin, {});
+  host_.finish(receive);
+}
+
+void RdmaWay::forget_last_byte(Request& receive) {
+  if (receive.work_link.linked) polled_.remove(&receive);
+}
+
+void RdmaWay::refused(Request& receive) {
+  --parts_.statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
+  parts_.transfers.end(receive);
+  receive.way = Request::Way::stream;
+  host_.begin_again(receive);
+}
+
+// --- both --------------------------------------------------------------------------------------------------------------
+
+void RdmaWay::move(Request& request, std::size_t begin, std::size_t end) {
+  request.rdma->posted = begin;
+  request.rdma->end = end;
+  go_on_posting(request);
+}
+
+/// Posts what may be posted; waits for room with what may be and could not.
+bool RdmaWay::go_on_posting(Request& request) {
+  RdmaTransfer& transfer = *request.rdma;
+  const bool moved = post_pieces(transfer);
+  const bool wants_room = !transfer.all_posted() && transfer.outstanding < transfer.most_outstanding;
+  if (wants_room && !request.work_link.linked) posting_.push_back(&request);
+  if (!wants_room && request.work_link.linked) posting_.remove(&request);
+  if (transfer.all_posted()) transfer.protocol->all_posted(*this, request);
+  return moved;
+}
+
+bool RdmaWay::post_pieces(RdmaTransfer& transfer) {
+  bool moved = false;
+  while (!transfer.all_posted() && transfer.outstanding < transfer.most_outstanding) {
+    const std::size_t bytes = std::min(transfer.piece_bytes, transfer.end - transfer.posted);
+    if (!parts_.transfers.post(transfer, transfer.posted, bytes)) break;
+    transfer.posted += bytes;
+    moved = true;
+  }
+  return moved;
+}
+
+bool RdmaWay::push_posting() {
+  if (posting_waits_) return false;
+  bool moved = false;
+  Request* next = nullptr;
+  for (Request* request = posting_.first(); request; request = next) {
+    next = WorkList::next(request);
+    moved |= go_on_posting(*request);
+  }
+  posting_waits_ = !moved && !posting_.empty();
+  return moved;
+}
+
+void RdmaWay::piece_complete(Request& request, const RdmaPiece& piece) {
+  RdmaTransfer& transfer = *request.rdma;
+  if (request.way == Request::Way::write) return host_.offloaded(request, piece);
+  if (!request.is_send()) request.offset = std::max(request.offset, transfer.complete_up_to());
+  if (!transfer.pieces.empty() && trace::on()) [[unlikely]]
+    trace::progressed(request, request.offset);
+  if (!transfer.all_posted()) {
+    if (!request.work_link.linked) go_on_posting(request);
+  } else if (transfer.pieces.empty()) {
+    transfer.eager ? host_.gathered(request) : transfer.protocol->all_complete(*this, request);
+  }
+}
+
+}  // namespace sluice

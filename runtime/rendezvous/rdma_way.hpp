@@ -1,0 +1,135 @@
+// Large messages that adapters move, between processes that one joins: what the protocols of rdma_protocol.hpp have in common.
+// States and messages are described there; the messages that are announced by their receivers (putnr, put) use this, too, and
+// are in receiver_initiated.hpp.
+//
+// Owns what waits for room in an adapter's queue, the receives whose last byte is looked at, and the sentinels. It matches
+// nothing, and sends control messages only through its host.
+//
+// Memory. A buffer that is an alias block (with its first use it becomes one, or its second, see BufferHistory) is registered at
+// its alias, so that its pages may come under guard while data arrives, and any other at the application's own address. Such a
+// buffer is not released early (an adapter that writes cannot be told to take another address), and its pages do not become
+// blocks meanwhile (RegistrationWatcher::pins).
+//
+// Room. A queue that is full takes nothing more for that peer until on_room; the requests that have something to post wait in
+// `posting_`, in the order in which they began.
+//
+// Belongs to the engine lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/config/config.hpp"
+#include "runtime/engine/statistics.hpp"
+#include "runtime/registration/job_registrations.hpp"
+#include "runtime/rendezvous/copy_list.hpp"
+#include "runtime/rendezvous/rdma_protocol.hpp"
+#include "runtime/rendezvous/rdma_sentinels.hpp"
+#include "runtime/rendezvous/rdma_transfers.hpp"
+#include "runtime/trace/kinds.hpp"
+#include "runtime/transport/rdma.hpp"
+
+namespace sluice {
+
+class RdmaWay final : public RdmaUser {
+ public:
+  /// What it asks of the rest of the engine.
+  class Host {
+   public:
+    /// Whether the bytes are an alias block, or have become one now.
+    virtual bool in_alias_block(ByteRange bytes) = 0;
+    /// Some receives may return early.
+    [[nodiscard]] virtual bool releases() const = 0;
+    virtual void fall_back(const Request& request, Fallback reason) = 0;
+    /// To the other side's request.
+    virtual void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) = 0;
+    virtual void finish(Request& request) = 0;
+    /// It is to go another way.
+    virtual void begin_again(Request& receive) = 0;
+    /// A write to a receive that was announced is posted whole.
+    virtual void put_posted(Request& send) = 0;
+    /// Of what is not this way's (RdmaUser).
+    virtual void offloaded(Request& receive, const RdmaPiece& piece) = 0;
+    virtual void gathered(Request& send) = 0;
+    // the trace is told
+    virtual void tell_match() = 0;
+    virtual void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+  struct Parts {
+    Peer self{};
+    const Config& config;
+    Adapters* adapters;  // nullptr in a job of one process
+    AliasArena* arena;   // nullptr: no blocks
+    JobRegistrations& registrations;
+    RdmaTransfers& transfers;
+    EngineStatistics& statistics;
+  };
+  RdmaWay(Host& host, const Parts& parts);
+
+  // --- as of any way
+  [[nodiscard]] Rdma* adapter_for(Peer peer) const { return peer == parts_.self ? nullptr : parts_.adapters->rdma(peer); }
+  /// Into the announcement of a large message: whether and where an adapter may take it.
+  void offer(Request& send, MessageHeader& header, ReadyToSend& rts);
+  /// A message is matched. False: it has to go another way; nothing was done.
+  bool begin(Request& receive);
+  /// The receiver asks for a write.
+  void cleared(Request& send, const ClearToSend& clear);
+  /// The sender cannot write after all.
+  void refused(Request& receive);
+  /// Posts what there is room for, and looks at last bytes. Whether anything moved.
+  bool work() {
+    bool moved = false;
+    if (!posting_.empty()) moved = push_posting();
+    if (!polled_.empty()) moved |= poll_last_bytes();
+    return moved;
+  }
+  void on_room() { posting_waits_ = false; }
+  /// Something is to be posted, or looked at, by whoever works.
+  [[nodiscard]] bool has_work() const { return !posting_.empty() || !polled_.empty(); }
+  /// ... and there may be room for it.
+  [[nodiscard]] bool has_room() const { return !posting_.empty() && !posting_waits_; }
+  void piece_complete(Request& request, const RdmaPiece& piece) override;
+
+  /// The request's memory, registered for as long as the request needs it. False when that cannot be had.
+  bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter);
+  /// A registered message is written there.
+  void write_by(const RdmaProtocol& protocol, Request& send, RemoteMemory target);
+  /// The message is read in chunks, of which the announcement brings the first.
+  [[nodiscard]] bool prefers_chunks(std::size_t bytes) const;
+  [[nodiscard]] RdmaSentinels& sentinels() { return sentinels_; }
+
+  // --- of the protocols
+  [[nodiscard]] Host& host() { return host_; }
+  [[nodiscard]] const Config& config() const { return parts_.config; }
+  void set_sentinels(Request& receive);
+  /// What is missing, at most `most_outstanding` pieces at a time.
+  void read(Request& receive, std::size_t piece_bytes, std::size_t most_outstanding);
+  void conclude_read(Request& receive);
+  /// What is wanted.
+  void write(Request& send);
+  void watch_last_byte(Request& receive) { polled_.push_back(&receive); }
+  void forget_last_byte(Request& receive);
+
+ private:
+  [[nodiscard]] const RdmaProtocol& choose_protocol(const Request& receive, const Rdma& adapter) const;
+  void note_choice(const Request& receive);
+  void move(Request& request, std::size_t begin, std::size_t end);
+  bool go_on_posting(Request& request);
+  bool post_pieces(RdmaTransfer& transfer);
+  bool push_posting();
+  bool poll_last_bytes();
+
+  // First what every poll looks at.
+  WorkList posting_;            // transfers that want room in their adapter's queue
+  bool posting_waits_ = false;  // none of them has room; on_room follows
+  WorkList polled_;             // receives whose last byte is looked at
+  Host& host_;
+  const Parts parts_;
+  RdmaSentinels sentinels_;
+};
+
+}  // namespace sluice
