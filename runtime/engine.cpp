@@ -16,7 +16,6 @@ Engine::State::State(const Parts& parts)
       message_lines({job.calibration, job.caches, job.oversubscribed}, job.transport, job.size),
       to_self(job.self),
       outgoing(job.size),
-      copies(job.size),
       matching(job.size),
       messages_out(job.size),
       messages_in(job.size) {

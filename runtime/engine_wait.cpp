@@ -166,7 +166,7 @@ void Engine::State::arm(Lock& lock) {
     }
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
-  const bool pushes = (!streams.empty() && !streams_wait) || rdma_way.has_room();
+  const bool pushes = stream_way.may_move() || rdma_way.has_room();
   if ((!copies.empty() && !leaves_copies()) || pushes || needs_looks() || !looked) job.transport->wake_helper();
 }
 

@@ -324,7 +324,7 @@ void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<
 }
 
 void Engine::State::on_room(Peer peer) {
-  streams_wait = false;
+  stream_way.on_room();
   rdma_way.on_room();
   auto& queue = outgoing[static_cast<std::size_t>(peer)];
   while (!queue.empty()) {

@@ -36,9 +36,11 @@
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/job_registrations.hpp"
 #include "runtime/release/lazy_counts.hpp"
-#include "runtime/rendezvous/copy_list.hpp"
+#include "runtime/rendezvous/node_way.hpp"
+#include "runtime/rendezvous/packing.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/receiver_initiated.hpp"
+#include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/self_transport.hpp"
 
@@ -83,7 +85,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
                     std::uint8_t flags = 0);
   /// To the other side's request.
   void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {}, std::uint8_t flags = 0);
-  void send_fin_of_chunks(const Request& request);
   void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
   std::byte* reserve(Peer to, std::size_t payload_bytes);
   void commit(Peer to, const MessageHeader& header);
@@ -126,31 +127,63 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::uint64_t tell_match();
   static void note_progress(const Request& request);
   void on_clear_to_send(Request* send, const ClearToSend& clear);
-  /// Bytes of the message from `offset` on; how many.
-  static std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte> target);
-  bool push_streams();
-  /// The next bytes of a stream, at most `most`; how many have left.
-  std::size_t push_directly(const Request& send, std::size_t most);
-  std::size_t push_copied(const Request& send, std::size_t most);
-  static Request* first_of_peer(const WorkList& list, Peer peer);
-  static Request* place_of_new(const WorkList& list, const Request& request);
-  Request* place_again(const WorkList& list, const Request& request) const;
-  bool run_copy(Lock& lock);
-  void write_chunk(Lock& lock, Request* send);
-  void read_chunk(Lock& lock, Request* receive);
-  bool write_piece(Lock& lock, Request* send, std::size_t most);
   /// [lock not held] `sends`: a count that belongs to the lock.
   void wait_until_none(const std::size_t& sends);
-  /// [lock not held] `lines`: of the target.
-  std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
-  std::size_t read_piece(Lock& lock, Request& receive, std::size_t offset, std::size_t bytes);
-  [[nodiscard]] Fallback why_short(const Request& receive) const;  // a read that brought less than was asked for
-  [[nodiscard]] static std::uint8_t fin_flags(const Request& receive);
   /// Whether the bytes are an alias block, or have been used often enough to become one now.
   [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied, OperationTime time = {},
                                     AliasArena::Purpose purpose = AliasArena::Purpose::filled);
   [[nodiscard]] bool offers_block(const Request& send);
-  [[nodiscard]] bool can_read_from(const Request& receive) const;
+  /// What the ways ask of the rest (rendezvous/node_sinks.cpp).
+  class NodeSink final : public NodeHost, public CopierChoice, public ChunkReader {
+   public:
+    explicit NodeSink(State& state) : state_(state) {}
+    void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) override;
+    void send_fin_of_chunks(const Request& request, std::uint8_t flags) override;
+    void finish(Request& request, std::uint64_t at_ns) override;
+    void begin_again(Request& receive) override;
+    void fall_back(const Request& request, Fallback reason) override;
+    bool is_block(const Request& receive) override;
+    void deliver(Request& receive, std::span<const std::byte> payload) override;
+    [[nodiscard]] bool kernel_waits_for_pages() const override;
+    void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns) override;
+    CopyChoice choose(const Request& receive) override;
+    void expect(Request& receive, Copier copier) override;
+    void end_expected(Request& receive) override;
+    [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const override;
+    [[nodiscard]] bool joins(Request& receive) override;
+    void claim(Request& receive) override;
+
+   private:
+    State& state_;
+  };
+  class StreamSink final : public StreamWay::Host {
+   public:
+    explicit StreamSink(State& state) : state_(state) {}
+    std::byte* reserve(Peer to, std::size_t payload_bytes) override;
+    void commit(Peer to, const MessageHeader& header) override;
+    void answer_stream(const Request& receive, const ClearToSend& clear) override;
+    void finish(Request& request) override;
+
+   private:
+    State& state_;
+  };
+  // --- forwarders: gone with the last caller in another room
+  static std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte> target) {
+    return sluice::pack_at(send, offset, target);
+  }
+  bool push_streams() { return stream_way.work(); }
+  bool run_copy(Lock& lock) {
+    node_way.work(lock);
+    return true;
+  }
+  bool run_help(Lock& lock) {
+    node_way.delivery().help(lock);
+    return true;
+  }
+  [[nodiscard]] std::size_t missing_bytes(const Request& receive) { return node_way.delivery().missing_bytes(receive); }
+  void count_own_chunk(Request& receive) { node_way.delivery().count_own_chunk(receive); }
+  void go_on_after_offload(Request& receive) { node_way.delivery().adapter_rests(receive); }
+  [[nodiscard]] bool can_read_from(const Request& receive) const { return node_way.can_read_from(receive); }
 
   // --- small messages from the program's memory (rendezvous/frequent.cpp) -----------------------------------------------
   /// Counts the message; whether its buffer is used often enough to be registered.
@@ -236,7 +269,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void send_withdrawn(Peer to, std::uint64_t subject);
   [[nodiscard]] bool needs_looks() const;
 
-  // --- both sides of a `write` (rendezvous/cooperative.cpp) ------------------------------------------------------------
+  // --- who copies (rendezvous/copy_choice.cpp) ------------------------------------------------------------
   /// A match that the trace is to be told of when the answer to it has left, as the sender waits for that.
   struct UntoldMatch {
     const Request* receive = nullptr;
@@ -260,16 +293,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
     if ((receive.expected_of_peer | receive.expected_of_self) != 0) withdraw_expected_copies(receive);
   }
   void withdraw_expected_copies(Request& receive);
-  void count_copied(std::size_t bytes);
-  void open_chunks(Request& receive, ClearToSend& clear, bool takes_part);
-  static void join_chunks(Request& send, const ClearToSend& clear);
-  [[nodiscard]] bool claim_for_writing(Request& send);
-  [[nodiscard]] bool all_claimed(const Request& send);
-  void own_part_written(Request* send);
-  bool run_help(Lock& lock);
-  void note_own_chunk(const Request& receive) const;
-  void own_part_read(Request* receive, std::uint32_t front);
-  void count_own_chunk(Request& receive);
   // ... and the adapter (rendezvous/offload.cpp)
   void offer_to_adapter(Request& send, MessageHeader& header, ReadyToSend& rts);
   [[nodiscard]] bool may_offload(Request& receive);
@@ -277,13 +300,9 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool offload_chunk(Request& receive);
   void on_offloaded(Request& receive, const RdmaPiece& piece);
   void on_transfer_failed(std::uint64_t token) override;
-  void go_on_after_offload(Request& receive);
-  void finish_shared(Request* receive, std::uint64_t at_ns = 0);
   void note_read_by_peer(const Request& send, bool handed_back);
   void on_fin(Request* request, std::uint8_t flags);
   void on_refuse(Request* receive, std::size_t offset);
-  void after_refusal(Request* receive);
-  [[nodiscard]] std::size_t missing_bytes(const Request& receive) const;
   /// Some receives may return early.
   [[nodiscard]] bool releases() const;
   /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
@@ -396,10 +415,26 @@ struct Engine::State final : MessageSink, FaultWaiter {
   Context* last_context = nullptr;
 
   std::vector<std::list<QueuedMessage>> outgoing;  // by peer; an empty list takes nothing
-  CopyList copies;
-  WorkList helping;  // receives that take part in the sender's copy
-  WorkList streams;
-  bool streams_wait = false;                                    // none of them has room; on_room follows
+  NodeSink node_sink{*this};
+  NodeWay node_way{node_sink,
+                   {.self = job.self,
+                    .job_size = job.size,
+                    .chunk_bytes = job.chunk_bytes,
+                    .memory = job.transport,
+                    .hints = job.transport,
+                    .arena = job.arena,
+                    .lines = message_lines,
+                    .statistics = statistics,
+                    .copiers = node_sink,
+                    .adapter = node_sink}};
+  StreamSink stream_sink{*this};
+  StreamWay stream_way{stream_sink, job.self, job.transport, statistics};
+  // --- forwarders: gone with the last caller in another room
+  const CopyList& copies = node_way.list();
+  const WorkList& helping = node_way.delivery().helping();
+  const StreamWay& streams = stream_way;
+  const std::size_t& busy_copies = node_way.copies().busy();
+  std::size_t& shared_receives = node_way.delivery().shared_receives();
   std::vector<PeerMatching> matching;                           // by peer
   std::vector<Peer> waiting_lines;                              // peers to whom sends wait in line
   IntrusiveList<Request, &Request::announce_link> announced;    // receives, in order of announcement
@@ -408,7 +443,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   RdmaWay rdma_way{rdma_host, {self, config, transport, arena, job_registrations, rdma_transfers, statistics}};
   std::size_t announced_count = 0;
   std::size_t withdrawals = 0;  // that are not answered yet
-  std::size_t busy_copies = 0;  // chunks being copied outside the lock
   std::size_t queued = 0;       // messages in `outgoing`
 
   std::unique_ptr<PageGuard> guard;
@@ -424,7 +458,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::uint64_t operations = 0;     // numbers receives and held sends in order of the calls
   std::size_t open_receives = 0;    // incomplete
   std::size_t large_receives = 0;   // of these, may be announced by rts
-  std::size_t shared_receives = 0;  // of these, in whose copy this side has taken part: the sender waits for the fin
   std::uint64_t large_sends = 0;    // announced so far
   std::size_t last_large_send = 0;  // its bytes
   bool exchanges = false;           // some of them while the last large message was received

@@ -20,8 +20,8 @@
 //                                  the receiver reads, and the sender takes part if it comes into a call meanwhile, as in
 //                                  MPI_Waitall after MPI_Isend: its helper thread would take the processor from its application
 //     otherwise                    both; each takes part while it waits, and the helper thread of a sender that does not. Who is
-//                                  late or busy claims less (rendezvous/cooperative.cpp), which is a finer balance than a choice
-//                                  by load, and was faster
+//                                  late or busy claims less (rendezvous/write_delivery.hpp), which is a finer balance than a
+//                                  choice by load, and was faster
 //   more processes than processors
 //     somebody waits at the receiver, a message of which two halves clearly pay between any two processors (calibration.hpp)
 //                                  both, if the sender waits, too. Otherwise the receiver reads, and the sender takes part if it

@@ -365,7 +365,7 @@ void Engine::State::let_go() {
 }
 
 /// The protection, and what the message takes longer because the receiver does not wait in its call: there it would help with the
-/// copy (rendezvous/cooperative.cpp), or poll the socket.
+/// copy (rendezvous/write_delivery.hpp), or poll the socket.
 std::uint64_t Engine::State::price_of_release(const Request& request) const {
   const std::uint64_t protection = policy.cost_ns(PageRange::covering(request.range()).size());
   const bool could_help = !request.is_send() && request.way == Request::Way::write && can_read_from(request);

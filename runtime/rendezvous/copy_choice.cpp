@@ -117,9 +117,4 @@ void Engine::State::withdraw_expected_copies(Request& receive) {
   receive.expected_of_peer = receive.expected_of_self = 0;
 }
 
-void Engine::State::count_copied(std::size_t bytes) {
-  statistics.bytes_copied += bytes;
-  transport->copied(bytes);
-}
-
 }  // namespace sluice

@@ -100,18 +100,4 @@ void Engine::State::on_transfer_failed(std::uint64_t token) {
   go_on_after_offload(receive);
 }
 
-/// The adapter has none of the chunks any more, for now at least: if nobody else of this process will claim one, its part is
-/// over.
-void Engine::State::go_on_after_offload(Request& receive) {
-  Request::Shared& shared = receive.shared;
-  if (receive.is_read_by_adapter() || receive.copying) return;  // run_help goes on from here
-  const ChunkClaims::View view = ChunkClaims(transport->claims(receive.progress_slot)).view();
-  const bool all_claimed = view.front + view.back >= shared.chunks;
-  const bool over = shared.refused || shared.has_hole() || shared.peer_done || all_claimed;
-  if (!over) return;  // it is in `helping`
-  if (receive.work_link.linked) helping.remove(&receive);
-  if (shared.refused) return after_refusal(&receive);
-  own_part_read(&receive, all_claimed ? view.front : shared.chunks);
-}
-
 }  // namespace sluice

@@ -1,0 +1,64 @@
+// What the ways inside a node and the stream ask of the engine's inside, until that is made of objects as well.
+
+#include "runtime/engine/state.hpp"
+#include "runtime/engine/trace_events.hpp"
+
+namespace sluice {
+
+using NodeSink = Engine::State::NodeSink;
+using StreamSink = Engine::State::StreamSink;
+
+void NodeSink::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) {
+  state_.answer(request, kind, payload, flags);
+}
+
+void NodeSink::send_fin_of_chunks(const Request& request, std::uint8_t flags) {
+  const auto all_flags = static_cast<std::uint8_t>(flags | flag_of_chunks);
+  state_.send_control(request.peer, MessageKind::fin, request.remote_request, {}, all_flags);
+  if (trace::on()) [[unlikely]]
+    trace::message_left(request, MessageKind::fin, 0);
+}
+
+void NodeSink::finish(Request& request, std::uint64_t at_ns) { state_.finish(&request, at_ns); }
+
+void NodeSink::begin_again(Request& receive) { state_.begin_transfer(&receive); }
+
+void NodeSink::fall_back(const Request& request, Fallback reason) { state_.fall_back(request, reason); }
+
+bool NodeSink::is_block(const Request& receive) {
+  return state_.in_alias_block(ByteRange::of(receive.data, receive.limit), BufferHistory::Use::copied,
+                               {.begun = receive.sequence, .latest = state_.operations});
+}
+
+void NodeSink::deliver(Request& receive, std::span<const std::byte> payload) { state_.deliver(receive, payload); }
+
+bool NodeSink::kernel_waits_for_pages() const { return state_.kernel_waits_for_pages(); }
+
+void NodeSink::tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns) {
+  state_.note_choice(receive, protocol, reason, at_ns);
+}
+
+CopyChoice NodeSink::choose(const Request& receive) { return state_.choose_copier(receive); }
+
+void NodeSink::expect(Request& receive, Copier copier) { state_.expect_copies(receive, copier); }
+
+void NodeSink::end_expected(Request& receive) { state_.end_expected_copies(receive); }
+
+bool NodeSink::may_stay_in_outer_cache(const Request& receive) const { return state_.may_stay_in_outer_cache(receive); }
+
+bool NodeSink::joins(Request& receive) { return state_.may_offload(receive); }
+
+void NodeSink::claim(Request& receive) { state_.offload_chunks(receive); }
+
+std::byte* StreamSink::reserve(Peer to, std::size_t payload_bytes) { return state_.reserve(to, payload_bytes); }
+
+void StreamSink::commit(Peer to, const MessageHeader& header) { state_.commit(to, header); }
+
+void StreamSink::answer_stream(const Request& receive, const ClearToSend& clear) {
+  state_.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
+  state_.note_choice(receive, trace::Protocol::stream, trace::Reason::only_way, trace::with_last);
+}
+
+void StreamSink::finish(Request& request) { state_.finish(&request); }
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// Large messages as a stream of `data` messages: inside a node through the ring (copy-in, copy-out), over sockets from buffer to
+// buffer. Always possible, so it is what every other way falls back on.
+//
+//   rts → ;  ← cts ;  data → … ; the receiver counts
+//
+//   send:     announced → (cts stream) streaming → all has left: done
+//   receive:  matched → cts sent → (last data) done; what data brings, engine/reply.cpp puts in place
+//
+// Owns the sends that stream, in the order in which they were cleared, and whether all of them wait for room. It must not block,
+// and does not choose: Ways does. Several streams take turns, a burst each.
+//
+// Belongs to the engine lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/engine/request.hpp"
+#include "runtime/engine/statistics.hpp"
+#include "runtime/rendezvous/copy_list.hpp"
+#include "runtime/transport/channel.hpp"
+
+namespace sluice {
+
+class StreamWay {
+ public:
+  /// What it asks of the rest of the engine.
+  class Host {
+   public:
+    virtual std::byte* reserve(Peer to, std::size_t payload_bytes) = 0;
+    virtual void commit(Peer to, const MessageHeader& header) = 0;
+    /// To the other side's request. The trace is told of the choice, too.
+    virtual void answer_stream(const Request& receive, const ClearToSend& clear) = 0;
+    virtual void finish(Request& request) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+
+  /// `channel`: nullptr in a job of one process.
+  StreamWay(Host& host, Peer self, Channel* channel, EngineStatistics& statistics)
+      : host_(host), self_(self), channel_(channel), statistics_(statistics) {}
+
+  /// The receiver asks for what is missing behind `coming` bytes that are still to be delivered.
+  void begin(Request& receive, std::size_t coming);
+  /// The sender has been asked.
+  void cleared(Request& send, const ClearToSend& clear);
+  /// A burst of each; whether anything left.
+  bool work();
+  /// A peer that had none has room again.
+  void on_room() { waits_ = false; }
+
+  [[nodiscard]] bool empty() const { return streams_.empty(); }
+  /// There is something to send, and there may be room for it.
+  [[nodiscard]] bool may_move() const { return !streams_.empty() && !waits_; }
+
+ private:
+  std::size_t push(const Request& send);
+  std::size_t push_directly(const Request& send, std::size_t most);
+  std::size_t push_copied(const Request& send, std::size_t most);
+
+  Host& host_;
+  const Peer self_;
+  Channel* const channel_;
+  EngineStatistics& statistics_;
+  WorkList streams_;
+  bool waits_ = false;  // none of them has room; on_room follows
+};
+
+}  // namespace sluice

@@ -1,0 +1,188 @@
+// Messages as streams: what leaves, when it waits for room, and who takes turns.
+#include "runtime/rendezvous/stream_way.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+constexpr Peer self{0};
+constexpr Peer near{1};
+constexpr Peer far{2};  // streams directly
+constexpr std::size_t piece = std::size_t{16} << 10;
+constexpr int burst = 4;
+
+/// Rings and sockets with so much room.
+class FakeChannel final : public Channel, public StreamWay::Host {
+ public:
+  int messages = 0;  // of room in the ring
+  std::size_t socket_room = 0;
+  std::map<std::uint64_t, std::vector<std::byte>> arrived;  // by subject
+  std::vector<std::uint64_t> order;                         // subjects
+  std::vector<Request*> finished;
+  ClearToSend clear;
+
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return std::size_t{1} << 20; }
+  std::byte* reserve(Peer to, std::size_t payload_bytes) override {
+    if (to != self && messages == 0) return nullptr;
+    if (to != self) --messages;
+    reserved_.resize(payload_bytes);
+    return reserved_.data();
+  }
+  void commit(Peer, const MessageHeader& header) override {
+    EXPECT_EQ(header.kind, MessageKind::data);
+    EXPECT_EQ(header.payload_bytes, reserved_.size());
+    arrive(header.subject, reserved_);
+  }
+  [[nodiscard]] bool streams_directly(Peer peer) const override { return peer == far; }
+  std::size_t stream(Peer, std::uint64_t subject, std::span<const std::byte> next) override {
+    const std::size_t bytes = std::min(next.size(), socket_room);
+    socket_room -= bytes;
+    arrive(subject, next.first(bytes));
+    return bytes;
+  }
+  int poll(MessageSink&) override { return 0; }
+  [[nodiscard]] bool pending() const override { return false; }
+  [[nodiscard]] Peer vanished() const override { return Peer{-1}; }
+
+  void answer_stream(const Request&, const ClearToSend& answer) override { clear = answer; }
+  void finish(Request& request) override { finished.push_back(&request); }
+
+ private:
+  void arrive(std::uint64_t subject, std::span<const std::byte> bytes) {
+    arrived[subject].insert(arrived[subject].end(), bytes.begin(), bytes.end());
+    order.push_back(subject);
+  }
+
+  std::vector<std::byte> reserved_;
+};
+
+class StreamWayTest : public ::testing::Test {
+ protected:
+  StreamWayTest() {
+    for (std::size_t i = 0; i < message_.size(); ++i) message_[i] = static_cast<std::byte>(i * 5 + i / 257);
+  }
+
+  void clear(Request& send, Peer to, std::uint64_t subject, std::size_t offset, std::size_t limit) {
+    send.kind = Request::Kind::send;
+    send.peer = to;
+    send.data = message_.data();
+    send.bytes = message_.size();
+    ClearToSend asked;
+    asked.receiver_request = subject;
+    asked.offset = offset;
+    asked.limit = limit;
+    way_.cleared(send, asked);
+  }
+  [[nodiscard]] std::vector<std::byte> part(std::size_t begin, std::size_t end) const {
+    return {message_.begin() + static_cast<std::ptrdiff_t>(begin), message_.begin() + static_cast<std::ptrdiff_t>(end)};
+  }
+
+  std::vector<std::byte> message_ = std::vector<std::byte>(std::size_t{512} << 10);
+  FakeChannel channel_;
+  EngineStatistics statistics_;
+  StreamWay way_{channel_, self, &channel_, statistics_};
+  Request first_;
+  Request second_;
+};
+
+TEST_F(StreamWayTest, a_receiver_asks_for_what_is_not_already_on_its_way) {
+  first_.kind = Request::Kind::receive;
+  first_.offset = 100;
+  first_.stop = 5000;
+  way_.begin(first_, 900);
+  EXPECT_EQ(first_.way, Request::Way::stream);
+  EXPECT_EQ(channel_.clear.offset, 1000U);
+  EXPECT_EQ(channel_.clear.limit, 5000U);
+  EXPECT_EQ(channel_.clear.delivery, Delivery::stream);
+  EXPECT_EQ(statistics_.streamed, 1U);
+}
+
+TEST_F(StreamWayTest, goes_through_the_ring_in_pieces_a_burst_at_a_time) {
+  channel_.messages = 100;
+  const std::size_t end = 6 * piece + 10;
+  clear(first_, near, 7, 10, end);
+  EXPECT_TRUE(way_.work());
+  EXPECT_EQ(channel_.order.size(), static_cast<std::size_t>(burst));
+  EXPECT_TRUE(channel_.finished.empty());
+  EXPECT_TRUE(way_.work());
+  EXPECT_EQ(channel_.arrived[7], part(10, end));
+  EXPECT_EQ(channel_.finished, std::vector{&first_});
+  EXPECT_TRUE(way_.empty());
+}
+
+TEST_F(StreamWayTest, waits_for_room_until_it_is_told_of_some) {
+  clear(first_, near, 7, 0, 2 * piece);
+  EXPECT_TRUE(way_.may_move());
+  EXPECT_FALSE(way_.work());
+  EXPECT_FALSE(way_.may_move());
+  channel_.messages = 2;
+  EXPECT_FALSE(way_.work());  // nobody has told it
+  way_.on_room();
+  EXPECT_TRUE(way_.may_move());
+  EXPECT_TRUE(way_.work());
+  EXPECT_EQ(channel_.finished, std::vector{&first_});
+}
+
+TEST_F(StreamWayTest, one_that_comes_new_finds_out_by_itself_whether_there_is_room) {
+  clear(first_, near, 7, 0, piece);
+  EXPECT_FALSE(way_.work());
+  channel_.socket_room = piece;
+  clear(second_, far, 8, 0, piece);
+  EXPECT_TRUE(way_.work());
+  EXPECT_EQ(channel_.finished, std::vector{&second_});
+}
+
+TEST_F(StreamWayTest, several_take_turns) {
+  channel_.messages = 100;
+  clear(first_, near, 7, 0, 6 * piece);
+  clear(second_, near, 8, 0, 2 * piece);
+  way_.work();
+  EXPECT_EQ(channel_.order, (std::vector<std::uint64_t>{7, 7, 7, 7, 8, 8}));
+  EXPECT_EQ(channel_.finished, std::vector{&second_});
+}
+
+TEST_F(StreamWayTest, over_sockets_goes_on_where_the_socket_was_full) {
+  channel_.socket_room = 1000;
+  clear(first_, far, 7, 0, 300'000);
+  EXPECT_TRUE(way_.work());
+  EXPECT_EQ(first_.offset, 1000U);
+  EXPECT_FALSE(way_.work());
+  channel_.socket_room = 1'000'000;
+  way_.on_room();
+  EXPECT_TRUE(way_.work());
+  EXPECT_EQ(channel_.arrived[7], part(0, 300'000));
+  EXPECT_EQ(channel_.finished, std::vector{&first_});
+}
+
+TEST_F(StreamWayTest, to_itself_a_process_needs_no_room) {
+  clear(first_, self, 7, 0, 3 * piece);
+  EXPECT_TRUE(way_.work());
+  EXPECT_EQ(channel_.arrived[7], part(0, 3 * piece));
+}
+
+TEST_F(StreamWayTest, what_has_gaps_is_packed_first) {
+  constexpr std::size_t blocks = 2500;
+  std::vector<std::byte> packed;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const auto bytes = part(block * 8, block * 8 + 4);
+    packed.insert(packed.end(), bytes.begin(), bytes.end());
+  }
+  channel_.socket_room = 1'000'000;
+  clear(first_, far, 7, 64, packed.size());
+  StridedRun run;
+  run.bytes = 4;
+  run.count = 1;
+  first_.describe({message_.data(), blocks, std::make_shared<const Layout>(std::vector{run}, 8)});
+  EXPECT_TRUE(way_.work());
+  packed.erase(packed.begin(), packed.begin() + 64);
+  EXPECT_EQ(channel_.arrived[7], packed);
+}
+
+}  // namespace
+}  // namespace sluice
