@@ -33,6 +33,14 @@ int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], const 
 
 /// There is something to look at.
 inline bool is_array(int count, const MPI_Request requests[]) { return count > 0 && requests; }
+/// There is, but nothing will ever come of it.
+inline bool are_all_null(int count, const MPI_Request requests[]) {
+  if (!is_array(count, requests)) return false;
+  const MPI_Request null = predefined().request_null;
+  int i = 0;
+  while (i < count && requests[i] == null) ++i;
+  return i == count;
+}
 
 /// Completes all requests, which are Sluice's and complete or released, null, or inactive.
 int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], const char* function);

@@ -17,6 +17,11 @@ bool complete_after_poll(const Handle& handle) {
 }
 
 int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
+  if (request && flag && *request == predefined().request_null) {
+    *flag = 1;
+    ArrayCompletion::fill_empty(status);
+    return MPI_SUCCESS;
+  }
   Handle* handle = request && flag ? find_handle(*request) : nullptr;
   if (!handle) return host_test(request, flag, status);
   *flag = complete_after_poll(*handle) ? 1 : 0;
@@ -44,6 +49,11 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
     return *flag ? finish_only(*only, requests[0], statuses, site.function()) : MPI_SUCCESS;
   }
   if (!flag || !is_array(count, requests)) return test_all_of_both(site, count, requests, flag, statuses);
+  if (are_all_null(count, requests)) {
+    *flag = 1;
+    for (int i = 0; i < count; ++i) ArrayCompletion::fill_empty(status_at(statuses, static_cast<std::size_t>(i)));
+    return MPI_SUCCESS;
+  }
   OpenRequests open(count, requests);
   auto found = open.look();
   if (found == OpenRequests::Found::open) {
@@ -55,6 +65,17 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
   if (!*flag) return MPI_SUCCESS;
   return open.keeps_handles() ? finish_all(open.handles(), requests, statuses, site.function())
                               : finish_all(count, requests, statuses, site.function());
+}
+
+/// Nothing of Sluice's is complete, and something of it is open.
+int test_any_of_hosts(RequestArray& array, int* index, int* flag, MPI_Status* status) {
+  *index = MPI_UNDEFINED;
+  *flag = 0;
+  if (array.hosts() == 0) return MPI_SUCCESS;
+  HostPart part(array, MPI_STATUSES_IGNORE);
+  if (!part.test_any(index, status)) return MPI_SUCCESS;
+  *flag = 1;
+  return part.code();
 }
 
 /// Nothing is complete that can be found without a poll.
@@ -84,12 +105,14 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
     *index = *flag ? 0 : MPI_UNDEFINED;
     return *flag ? finish_one(*only, requests[0], status, site.function()) : MPI_SUCCESS;
   }
-  RequestArray array(requests);
-  if (array.is_quiet_after_poll(count)) {
+  if (are_all_null(count, requests)) {
     *index = MPI_UNDEFINED;
-    *flag = 0;
+    *flag = 1;
+    fill_status(status, empty_outcome);
     return MPI_SUCCESS;
   }
+  RequestArray array(requests);
+  if (array.is_quiet_after_poll(count)) return test_any_of_hosts(array, index, flag, status);
   Handle* const complete =
       array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
   if (complete) {
@@ -109,12 +132,16 @@ int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, i
     indices[0] = 0;
     return finish_only(*only, requests[0], statuses, site.function());
   }
-  RequestArray array(requests);
-  if (array.is_quiet_after_poll(count)) {
-    *completed = 0;
+  if (are_all_null(count, requests)) {
+    *completed = MPI_UNDEFINED;
     return MPI_SUCCESS;
   }
+  RequestArray array(requests);
   SomeCompletion some(count, requests, indices, statuses, site.function());
+  if (array.is_quiet_after_poll(count)) {
+    if (array.hosts() != 0) some.collect_hosts(array);
+    return some.conclude(completed);
+  }
   if (some.collect_unremembered(array)) return some.conclude(completed);
   if (!array.follow(count)) return host().Testsome(count, requests, completed, indices, statuses);
   if (some.found() == 0 && array.has_only_hosts()) return host_test_some(count, requests, completed, indices, statuses);

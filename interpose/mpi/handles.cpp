@@ -11,7 +11,7 @@ namespace sluice {
 namespace detail {
 
 constinit HandleTable<Handle> handles;
-constinit Handle before_handles[2];
+constinit Handle no_handles[3];
 
 }  // namespace detail
 
@@ -45,14 +45,14 @@ int ignore_query(void*, MPI_Status*) { return MPI_SUCCESS; }
 int ignore_free(void*) { return MPI_SUCCESS; }
 int ignore_cancel(void*, int) { return MPI_SUCCESS; }
 
-/// Some handles side by side, the first of them chained to the others; twice as many each time. A last one is never used
+/// Some handles side by side, the first of them chained to the others; twice as many each time. One on either side is never used
 /// (HandleSearch). They are there for good, as the host's requests are.
 Handle* make_handles() {
   constexpr std::size_t first_made = 31;
   static std::atomic<std::size_t> made_so_far{0};
   const std::size_t count = std::max(made_so_far.load(std::memory_order_relaxed), first_made);
   made_so_far.fetch_add(count, std::memory_order_relaxed);
-  auto* const made = new Handle[count + 1];
+  auto* const made = new Handle[count + 2] + 1;
   for (std::size_t i = 0; i < count; ++i) {
     Handle& handle = made[i];
     if (host().Grequest_start(ignore_query, ignore_free, ignore_cancel, nullptr, &handle.request) != MPI_SUCCESS) std::abort();

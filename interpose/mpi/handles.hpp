@@ -71,8 +71,8 @@ void set_started(Handle& handle);
 
 namespace detail {
 extern HandleTable<Handle> handles;
-/// Behind every handle, and behind the first of these, lies another, or one that is never used.
-extern Handle before_handles[2];
+/// Beside every handle, and beside the second of these, on both sides lies another, or one that is never used.
+extern Handle no_handles[3];
 }  // namespace detail
 
 /// nullptr for requests of the host and for null requests.
@@ -82,12 +82,13 @@ inline Handle* find_handle(MPI_Request request) {
 }
 
 /// Looks up the requests of an array one after the other. Handles that were taken one after the other mostly lie side by side,
-/// and what lies behind the last one found is tried first.
+/// in order, or in the opposite order where they were given back one by one. So the neighbour of the last one found is tried
+/// first, on the side on which the one before had it.
 class HandleSearch {
  public:
   /// As `find_handle`.
   Handle* find(MPI_Request request) {
-    Handle* const next = last_ + 1;
+    Handle* const next = last_ + step_;
     if (next->request != request || next->kind == Handle::Kind::unused) [[unlikely]]
       return find_elsewhere(request);
     last_ = next;
@@ -99,11 +100,13 @@ class HandleSearch {
   Handle* find_elsewhere(MPI_Request request) {
     Handle* const found = last_->request == request ? last_ : detail::handles.find(request);
     if (!found || found->kind == Handle::Kind::unused) return nullptr;
+    if (found != last_) step_ = found + 1 == last_ ? -1 : 1;
     last_ = found;
     return found;
   }
 
-  Handle* last_ = detail::before_handles;
+  Handle* last_ = detail::no_handles + 1;
+  std::ptrdiff_t step_ = 1;
 };
 
 /// A handle for an operation in progress, or the shared one when it is complete (`send` may then be null).

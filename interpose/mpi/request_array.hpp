@@ -45,7 +45,7 @@ class ArrayMemory {
   std::size_t first_done(std::uint64_t completions);
   /// From `i` on.
   [[nodiscard]] std::size_t next_done(std::size_t i) const;
-  /// These are the requests, all of them Sluice's, null or inactive, and none was complete at this count.
+  /// These are the requests, and some are Sluice's, of which none was complete at this count.
   [[nodiscard]] bool is_quiet(const MPI_Request* requests, std::size_t size, std::uint64_t completions) const;
   bool all_done();
   /// The call has completed that one of Sluice's, and left `now` in its place.
@@ -116,8 +116,8 @@ class RequestArray {
   /// short.
   [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() > most_looked_at; }
   static bool is_long(int count) { return count > static_cast<int>(most_looked_at); }
-  /// All of them are Sluice's, null or inactive, and nothing was complete at the last look; nor is after another poll. Before
-  /// `follow`.
+  /// Some of them are Sluice's, of which nothing was complete at the last look; nor is after another poll. It need not be
+  /// followed then.
   [[nodiscard]] bool is_quiet_after_poll(int count) const;
   /// Of the engine, for what is open in it.
   void poll() const;

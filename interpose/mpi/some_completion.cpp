@@ -53,14 +53,19 @@ void SomeCompletion::collect_ours(RequestArray& array, std::size_t first) {
   for (std::size_t k = before; k < found_; ++k) array.finished(static_cast<std::size_t>(indices_[k]));
 }
 
+bool SomeCompletion::collect_hosts(RequestArray& array) {
+  HostPart part(array, statuses_);
+  found_ += part.test_some(indices_ + found_, status_at(statuses_, found_));
+  host_code_ = part.code();
+  return part.inactive();
+}
+
 bool SomeCompletion::collect(RequestArray& array, std::size_t first) {
   collect_ours(array, first);
   exhausted_ = found_ == 0 && array.ours() == 0;
   if (array.hosts() != 0) {
-    HostPart part(array, statuses_);
-    found_ += part.test_some(indices_ + found_, status_at(statuses_, found_));
-    host_code_ = part.code();
-    exhausted_ = exhausted_ && found_ == 0 && part.inactive();
+    const bool are_inactive = collect_hosts(array);
+    exhausted_ = exhausted_ && found_ == 0 && are_inactive;
   }
   if (array.ours() == 0) array.forget();
   return found_ != 0 || exhausted_;

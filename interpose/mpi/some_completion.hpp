@@ -22,6 +22,8 @@ class SomeCompletion {
   /// Completes everything that is complete now, `first` in front; true when that was anything, also before, or when nothing ever
   /// will be.
   bool collect(RequestArray& array, std::size_t first);
+  /// Completes those of the host's that are complete now. Whether none of them ever will be.
+  bool collect_hosts(RequestArray& array);
   /// Completed so far.
   [[nodiscard]] std::size_t found() const { return found_; }
   int conclude(int* completed);
