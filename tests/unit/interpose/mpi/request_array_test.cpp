@@ -187,6 +187,30 @@ TEST_P(RequestArrayTest, tells_what_is_the_hosts_and_what_is_no_request) {
   finish_rest();
 }
 
+TEST_P(RequestArrayTest, is_quiet_whatever_the_hosts_requests_do) {
+  post_all(10);
+  requests_[4] = some_request();
+  EXPECT_EQ(complete(), Found{});
+  EXPECT_TRUE(is_quiet());
+  {
+    RequestArray array(requests_.data());
+    ASSERT_TRUE(array.is_quiet_after_poll(10));
+    ASSERT_EQ(array.hosts(), 1u);
+    EXPECT_EQ(array.host_requests()[0], requests_[4]);
+    array.host_completed(0, null);
+    EXPECT_EQ(requests_[4], null);
+  }
+  EXPECT_FALSE(is_quiet()) << "the array has changed";
+  EXPECT_EQ(complete(), Found{});
+  requests_[4] = some_request();
+  EXPECT_EQ(complete(), Found{});
+  send(7);
+  EXPECT_FALSE(is_quiet());
+  finish(7);
+  requests_[4] = null;
+  finish_rest();
+}
+
 TEST_P(RequestArrayTest, a_look_for_open_requests_ends_when_all_are_complete) {
   for (const std::size_t count : {1, 5, 64, 65, 200}) {
     post_all(count);
@@ -233,6 +257,8 @@ TEST_P(RequestArrayTest, a_search_finds_handles_in_any_order) {
     const std::size_t i = step % 3 == 0 ? step * 101 % 300 : step % 300;
     EXPECT_EQ(search.find(requests_[i]), find_handle(requests_[i]));
   }
+  for (std::size_t i = 300; i-- > 0;) EXPECT_EQ(search.find(requests_[i]), find_handle(requests_[i]));
+  EXPECT_EQ(HandleSearch().find(requests_[299]), find_handle(requests_[299]));
   EXPECT_EQ(search.find(null), nullptr);
   EXPECT_EQ(search.find(nullptr), nullptr);
   const MPI_Request former = requests_[7];
