@@ -11,7 +11,9 @@
 #include "interpose/mpi/entry.hpp"
 #include "interpose/session/summary.hpp"
 #include "interpose/session/trace_clocks.hpp"
+#include "runtime/alias/arena.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/engine/statistics.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace sluice {
@@ -39,6 +41,16 @@ bool was_spawned() {
   return parent != predefined().comm_null;
 }
 
+/// Why calls fell back, and why memory became no block.
+void name_reasons() {
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Fallback::count); ++i) {
+    trace::add_word({"fallback", i, describe(static_cast<Fallback>(i))});
+  }
+  for (auto i = static_cast<std::uint32_t>(Ineligible::none); i <= static_cast<std::uint32_t>(Ineligible::huge); ++i) {
+    trace::add_word({"eligibility", i, describe(static_cast<Ineligible>(i))});
+  }
+}
+
 /// Empty when all is well, and where no trace is wanted.
 std::string open_file(const Config& config, int rank, int size, std::uint64_t job) {
   if (config.trace.empty()) return {};
@@ -50,6 +62,7 @@ std::string open_file(const Config& config, int rank, int size, std::uint64_t jo
                  .size = size,
                  .job = job,
                  .spawned = was_spawned()});
+    name_reasons();
   } catch (const std::exception& error) {
     return error.what();
   }

@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "runtime/guard/blocked_signals.hpp"
 #include "runtime/guard/signal.hpp"
 #include "runtime/process/signal_mask.hpp"
 
@@ -11,19 +12,14 @@ namespace {
 /// In the static TLS block: the fault handler must not allocate it.
 struct Held {
   bool held = false;
-  bool already_blocked = false;
   signal_mask::Bits before = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Held own;
 
 }  // namespace
 
-AlreadyBlocked::AlreadyBlocked() : before_(own.already_blocked) { own.already_blocked = true; }
-
-AlreadyBlocked::~AlreadyBlocked() { own.already_blocked = before_; }
-
 void hold() {
-  if (own.held || own.already_blocked) return;
+  if (own.held || are_already_blocked()) return;
   own.before = signal_mask::load(fault_signal::block_for_engine());
   own.held = true;
 }

@@ -10,18 +10,6 @@
 
 namespace sluice::held_signals {
 
-/// The fault handler runs with all signals blocked anyway.
-class AlreadyBlocked {
- public:
-  AlreadyBlocked();
-  ~AlreadyBlocked();
-  AlreadyBlocked(const AlreadyBlocked&) = delete;
-  AlreadyBlocked& operator=(const AlreadyBlocked&) = delete;
-
- private:
-  bool before_;
-};
-
 /// Idempotent.
 void hold();
 void let_go();

@@ -10,7 +10,7 @@
 #include <bit>
 #include <cerrno>
 
-#include "runtime/guard/held_signals.hpp"
+#include "runtime/guard/blocked_signals.hpp"
 #include "runtime/process/blocked_threads.hpp"
 #include "runtime/process/cancellation.hpp"
 #include "runtime/process/fault_stack.hpp"

@@ -90,7 +90,8 @@ struct Word {
   std::string_view word;
 };
 
-/// Those of `fallback` and `eligibility` are the runtime's own (statistics.hpp, alias/arena.hpp); the writer adds them.
+/// Those of `fallback` and `eligibility` belong to other rooms (engine/statistics.hpp, alias/arena.hpp), which the trace does not
+/// know; who opens it adds them.
 inline constexpr std::array words{
     Word{"call", 0, "carried"},
     Word{"call", 1, "host"},

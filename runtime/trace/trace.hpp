@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,12 +20,17 @@
 
 namespace sluice::trace {
 
+class Writer;
+
 namespace detail {
 /// Written by open, close and abandon, on one thread; read relaxed: whoever sees it late misses records, or asks the writer in
 /// vain.
 extern std::atomic<bool> active;
 
 void append(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns);
+/// Entries go there from now on, and records once they are let in.
+void begin(std::unique_ptr<Writer> writer);
+void let_in();
 }  // namespace detail
 
 /// A trace is being written. [any thread, signal handlers]
@@ -42,6 +48,9 @@ struct Settings {
 
 /// Makes the file and begins. Throws std::runtime_error, which names the file and the cause. One trace at a time.
 void open(const Settings& settings);
+/// A name for a value that records hold, of a list that is not the trace's own. On the thread that has opened it, before others
+/// write.
+void add_word(const Word& word);
 /// No more records after this. The file keeps what it has; nothing happens when no trace is written.
 void close(EndCause cause = EndCause::finalized);
 /// In the child of a fork: the file is the parent's.

@@ -35,8 +35,6 @@ TO_MEND = {
     ("runtime/engine/state.hpp", "runtime/release"),
     ("runtime/engine/state.hpp", "runtime/rendezvous"),
     ("runtime/engine/wire_check.cpp", "runtime/rendezvous"),
-    ("runtime/trace/trace.cpp", "runtime/alias"),
-    ("runtime/trace/trace.cpp", "runtime/engine"),
 }
 
 

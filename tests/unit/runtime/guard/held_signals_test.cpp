@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "runtime/guard/blocked_signals.hpp"
+
 namespace sluice::held_signals {
 namespace {
 
