@@ -17,20 +17,21 @@ Engine::State::State(const Parts& parts)
       to_self(job.self),
       outgoing(job.size),
       matching(job.size),
+      blocks(job.arena, *this),
       messages_out(job.size),
       messages_in(job.size) {
   set_process_name(static_cast<int>(self));
   if (!job.concurrent_calls) mutex.prefer_this_thread();
   if (!job.transport) return;
-  if (job.arena && job.arena->usable() && reaches_by_rdma()) {
+  if (blocks.usable() && reaches_by_rdma()) {
     if (job.config.frequent_sends != FrequentChoice::off)
       frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(job.config.frequent_share));
   }
-  if (job.arena && job.arena->usable()) make_guard();
+  if (blocks.usable()) make_guard();
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
-  if (parts.arena_is_its_own && job.arena && job.arena->usable()) sweeper = std::make_unique<Sweeper>([this] { return sweep(); });
+  if (parts.arena_is_its_own && blocks.usable()) blocks.start_sweeper([this] { return blocks.sweep(mutex); });
   fault_signal::restore_mask(before);
   // A peer may have something to ask before this process calls anything.
   if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);
@@ -53,7 +54,7 @@ void Engine::State::make_guard() {
 bool Engine::State::releases() const { return guard && job.config.release != ReleaseMode::off && job.arena->usable(); }
 
 Engine::State::~State() {
-  sweeper.reset();
+  blocks.stop_sweeper();
   if (job.arena) job.arena->watch_registrations(nullptr);
   if (!helper_thread.joinable()) return;
   stopping.store(true, std::memory_order_release);
@@ -107,7 +108,7 @@ void Engine::abandon() {
   held_signals::let_go();  // the lock is never given back here
   // The thread object names a thread that exists in the parent only.
   if (state_->helper_thread.joinable()) state_->helper_thread.detach();
-  if (state_->sweeper) state_->sweeper->abandon();
+  state_->blocks.abandon_sweeper();
   static_cast<void>(state_.release());
 }
 

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/alias/memory_moves.hpp"
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/datatype/layout.hpp"
@@ -36,8 +37,6 @@ namespace detail {
 /// Engine::prepared_for_host_call, for wrappers, which hold no lock. Written under the engine lock; a thread reads what it wrote
 /// itself.
 extern std::atomic<bool> host_call_prepared;
-/// Pages are being replaced. Set and cleared under the engine lock; seq_cst, as Engine::wait_until_memory_rests says.
-extern std::atomic<bool> memory_moves;
 /// The frame of the calling thread's innermost `Engine::InHostCall`.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local const void* in_host_call;
 }  // namespace detail
@@ -160,7 +159,7 @@ class Engine {
   /// Returns once no page is being replaced. Who counts a call of the host's first, and asks this then, has no page replaced
   /// during the call: of him and of who replaces pages, and looks at the count after having said so, one sees the other (Dekker).
   static void wait_until_memory_rests() {
-    if (detail::memory_moves.load(std::memory_order_seq_cst)) [[unlikely]]
+    if (MemoryMoves::any()) [[unlikely]]
       wait_for_moves();
   }
   /// The calling thread is in a call of the host's, which may call back into the program; what is prepared for it holds until

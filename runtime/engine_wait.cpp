@@ -46,7 +46,6 @@ bool is_worth_waking(const Request& copy) { return (copy.is_send() ? copy.limit 
 
 namespace detail {
 std::atomic<bool> host_call_prepared{false};
-std::atomic<bool> memory_moves{false};
 constinit thread_local const void* in_host_call = nullptr;
 }  // namespace detail
 
@@ -121,7 +120,7 @@ void Engine::State::leave(Lock& lock) {
   --inside;
   if (inside == 0) {
     if (is_callback()) set_host_call(true);
-    if (address_space_is_due) [[unlikely]]
+    if (blocks.are_to_end()) [[unlikely]]
       leave_address_space();
     arm(lock);
     if (job.transport) job.transport->leave_alerts();
@@ -275,7 +274,7 @@ void Engine::prepare_for_host_call() {
 }
 
 void Engine::wait_for_moves() {
-  while (detail::memory_moves.load(std::memory_order_acquire)) sched_yield();
+  while (MemoryMoves::any()) sched_yield();
 }
 
 void Engine::wait_all(std::span<Request* const> requests, CallSite site) {
@@ -339,12 +338,11 @@ void Engine::prepare_fork() {
     sched_yield();
   }
   state_->forking.store(true, std::memory_order_release);
-  if (state_->job.arena)
-    state_->job.arena->prepare_fork(state_->guard && PageGuard::hears_this_thread(), state_->memory_in_use());
+  state_->blocks.prepare_fork(state_->guard && PageGuard::hears_this_thread(), state_->memory_in_use());
 }
 
 void Engine::after_fork() {
-  if (state_->job.arena) state_->job.arena->parent_after_fork();
+  state_->blocks.parent_after_fork();
   state_->forking.store(false, std::memory_order_release);
   state_->mutex.unlock();
 }

@@ -15,8 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/alias/arena.hpp"
-#include "runtime/alias/sweeper.hpp"
+#include "runtime/alias/alias_blocks.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/lock.hpp"
@@ -29,7 +28,6 @@
 #include "runtime/idle_calls.hpp"
 #include "runtime/machine/calibration.hpp"
 #include "runtime/policy/announcement_budget.hpp"
-#include "runtime/policy/buffer_history.hpp"
 #include "runtime/policy/hybrid_choice.hpp"
 #include "runtime/policy/release_policy.hpp"
 #include "runtime/policy/unchanged_sends.hpp"
@@ -53,7 +51,7 @@ class Settling;
 using Lock = std::unique_lock<EngineLock>;
 class Waiter;  // engine/waiting.hpp
 
-struct Engine::State final : MessageSink, FaultWaiter {
+struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   explicit State(const Parts& parts);
   void make_guard();
   ~State();
@@ -129,10 +127,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void on_clear_to_send(Request* send, const ClearToSend& clear);
   /// [lock not held] `sends`: a count that belongs to the lock.
   void wait_until_none(const std::size_t& sends);
-  /// Whether the bytes are an alias block, or have been used often enough to become one now.
-  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied, OperationTime time = {},
-                                    AliasArena::Purpose purpose = AliasArena::Purpose::filled);
-  [[nodiscard]] bool offers_block(const Request& send);
   /// What the ways ask of the rest (rendezvous/node_sinks.cpp).
   class NodeSink final : public NodeHost, public CopierChoice, public ChunkReader {
    public:
@@ -307,7 +301,7 @@ struct Engine::State final : MessageSink, FaultWaiter {
   [[nodiscard]] bool releases() const;
   /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
   /// one that is copied. Without blocks no page is ever closed.
-  [[nodiscard]] bool kernel_waits_for_pages() const { return guard && !blocks_have_ended && guard->kernel_waits(); }
+  [[nodiscard]] bool kernel_waits_for_pages() const { return guard && !blocks.have_ended() && guard->kernel_waits(); }
 
   // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
   /// Polls everything once; true when something came.
@@ -334,8 +328,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void wait_a_little(Lock& lock, unsigned attempt);
 
   [[nodiscard]] AliasArena::InUse memory_in_use() const;
-  /// Of the sweeper's thread: frees what the program has freed, and makes blocks of what children have shown. Bytes of blocks.
-  std::size_t sweep();
 
   // --- releases (release/release.cpp) --------------------------------------------------------------------------------
   /// Counts it, too. Always false.
@@ -345,9 +337,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns);
   bool awaits_announced(std::span<Request* const> requests, std::uint64_t waited_ns);
   [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
-  /// Makes the range a block, unless a release waits for data in pages of it that the application has unmapped meanwhile: data
-  /// of an old buffer would arrive in what lies there now (rule 12).
-  bool migrate(ByteRange range, AliasArena::Purpose purpose = AliasArena::Purpose::filled);
   [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
   [[nodiscard]] bool can_be_block(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
   [[nodiscard]] bool may_release_send(const Request& send, std::uint64_t waited_ns);
@@ -358,7 +347,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void end_release(Request& request);
   void note_match(Request& receive);
   void advance_releases();
-  [[nodiscard]] std::ptrdiff_t alias_distance(ByteRange block) const;
   /// An operation of that number began after the release of a receive whose message is still unknown (rule 1).
   [[nodiscard]] bool must_hold(std::uint64_t operation) const;
   void let_go();  // what need not be held back any longer
@@ -377,11 +365,31 @@ struct Engine::State final : MessageSink, FaultWaiter {
   void set_aside(Lock& lock, Request& send);
   void set_aside(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);
 
+  // --- what alias blocks have to know of the rest (alias/alias_blocks.hpp) --------------------------------------------
+  [[nodiscard]] bool holds_writers_up() const override { return !guard || PageGuard::holds_writers_up(); }
+  [[nodiscard]] bool guards(ByteRange bytes) const override { return guard && guard->covers(bytes); }
+  [[nodiscard]] bool pins(PageRange pages) const override { return registrations && registrations->pins(pages); }
+  [[nodiscard]] bool may_reach_memory() const override { return host.may_reach_memory && host.may_reach_memory(); }
+  void hold_signals() override { held_signals::hold(); }
+  void tell_trace() override { tell_match(); }
+
   // --- helper thread (helper_thread.cpp) ----------------------------------------------------------------------------
   void helper();
   void check_vanished(Lock& lock);
 
   void hold(HeldBack item);
+
+  // --- forwarders: gone with the last caller in another room
+  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied,
+                                    OperationTime time = {}) {
+    return blocks.use(range, use, time);
+  }
+  [[nodiscard]] bool offers_block(const Request& send) {
+    return send.peer != self && !send.has_gaps() && !send.owned && transport->can_read_blocks(send.peer) &&
+           blocks.offer(ByteRange::of(send.data, send.bytes));
+  }
+  bool migrate(ByteRange range) { return blocks.make(range); }
+  [[nodiscard]] std::ptrdiff_t alias_distance(ByteRange block) const { return blocks.distance(block); }
 
   EngineLock mutex;
   const Job job;
@@ -450,7 +458,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::size_t unmatched_releases = 0;
   std::deque<HeldBack> held;
   ReleasePolicy policy;
-  BufferHistory history;
   std::unique_ptr<FrequentSends> frequent;  // where an adapter reaches somebody
   Mapping frequent_probe;
   LazyCounts lazy_counts;
@@ -479,9 +486,8 @@ struct Engine::State final : MessageSink, FaultWaiter {
   bool awaits_many = false;  // receives, the last call that waited for some, or polled for several
   Attention attention = Attention::none;
   bool host_call = false;               // the application may be blocked in a call of the host's
-  bool address_space_is_due = false;    // it is limited, and blocks are left
-  bool blocks_have_ended = false;       // it was limited, and there will be none any more
   std::atomic<std::uint64_t> epoch{0};  // completions so far; written under the lock, after Request::complete
+  AliasBlocks blocks;
   IdleCalls idle_calls;
 
   EngineStatistics statistics;
@@ -494,7 +500,6 @@ struct Engine::State final : MessageSink, FaultWaiter {
   std::atomic<bool> forking{false};
   std::atomic<bool> ending{false};  // the job is being ended: peers may vanish
   std::thread helper_thread;
-  std::unique_ptr<Sweeper> sweeper;
 };
 
 }  // namespace sluice

@@ -219,11 +219,6 @@ void release_ended(const Request& request, const ReleaseEnd& end) {
   write(record);
 }
 
-void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds) {
-  write(
-      {.kind = small(Kind::migrate), .detail = result, .duration_ns = nanoseconds, .bytes = range.size(), .value = range.begin});
-}
-
 void fell_back(const Request& request, Fallback why) {
   Record record = about(Kind::fallback, request, peer);
   record.detail = small(why);

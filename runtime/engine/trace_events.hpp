@@ -57,7 +57,6 @@ struct ReleaseEnd {
   std::uint64_t price_ns;
 };
 void release_ended(const Request& request, const ReleaseEnd& end);
-void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds);
 void fell_back(const Request& request, Fallback why);
 
 /// A call's wait for those of these requests that are still open. The lock is held when it begins and when it is over.

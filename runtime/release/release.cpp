@@ -56,15 +56,6 @@ bool begins_beside_an_arena(ByteRange range) {
   return offset >= arena_bytes && offset < page_bytes;
 }
 
-/// Says so while it lives. The engine lock is held.
-class MemoryMoves {
- public:
-  MemoryMoves() { detail::memory_moves.store(true, std::memory_order_seq_cst); }
-  ~MemoryMoves() { detail::memory_moves.store(false, std::memory_order_release); }
-  MemoryMoves(const MemoryMoves&) = delete;
-  MemoryMoves& operator=(const MemoryMoves&) = delete;
-};
-
 /// Other threads, and the kernel, can do without these pages.
 bool may_close(ByteRange range) {
   return !alternate_stacks::share_pages_with(range) && !begins_beside_an_arena(range) && !kept_memory::overlaps(range);
@@ -87,11 +78,11 @@ bool Engine::State::may_release_send(const Request& send, std::uint64_t waited_n
   if (send.way != Request::Way::undecided) return no(Fallback::send_answered);
   const ByteRange range = send.range();
   if (!send.offered) {
-    if (waited_ns >= PageRange::covering(range).size() * migration_ns_per_page) history.earn(range);
+    if (waited_ns >= PageRange::covering(range).size() * migration_ns_per_page) blocks.earn(range);
     return no(Fallback::send_not_offered);
   }
   if (!PageGuard::hears_writers()) return no(Fallback::foreign_handler);
-  return arena->is_live(range) || no(Fallback::not_eligible);
+  return blocks.is_live(range) || no(Fallback::not_eligible);
 }
 
 bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages) {
@@ -128,13 +119,13 @@ bool Engine::State::may_release(const Request& receive, std::uint64_t waited_ns,
 /// same call.
 bool Engine::State::can_be_block(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages) {
   const ByteRange range = receive.matched ? ByteRange::of(receive.data, receive.limit) : receive.range();
-  if (arena->is_live(range)) return true;
+  if (blocks.is_live(range)) return true;
   migrated_pages += PageRange::covering(range).size();
   const bool is_early = waited_ns < migrated_pages * migration_ns_per_page;
   if (is_early) return refuse_release(receive, Fallback::not_worth, waited_ns);
   held_signals::hold();
   const auto purpose = receive.matched ? AliasArena::Purpose::filled : AliasArena::Purpose::posted;
-  return migrate(range, purpose) || refuse_release(receive, Fallback::not_eligible, waited_ns);
+  return blocks.make(range, purpose) || refuse_release(receive, Fallback::not_eligible, waited_ns);
 }
 
 bool Engine::State::refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns) {
@@ -157,41 +148,6 @@ void Engine::State::fall_back(const Request& request, Fallback reason) {
   statistics.count(reason);
   if (trace::on()) [[unlikely]]
     trace::fell_back(request, reason);
-}
-
-bool Engine::State::migrate(ByteRange range, AliasArena::Purpose purpose) {
-  if (blocks_have_ended || (guard && !PageGuard::holds_writers_up())) return false;
-  const MemoryMoves moving;
-  if (host.may_reach_memory && host.may_reach_memory()) return false;
-  const PageRange pages = PageRange::covering(range);
-  for (PageRange page{pages.begin, pages.begin + 1}; guard && guard->covers(range) && page.begin < pages.end;
-       page = {page.end, page.end + 1}) {
-    if (guard->covers(page.bytes()) && arena->first_in_place(page.bytes()).empty()) return false;
-  }
-  if (trace::on()) [[unlikely]]
-    tell_match();
-  const std::uint64_t started = trace::on() ? now_ns() : 0;
-  const Ineligible result = arena->migrate(range, purpose);
-  if (result == Ineligible::address_limit) address_space_is_due = true;
-  if (started != 0) [[unlikely]]
-    trace::migrated(range, static_cast<std::uint16_t>(result), now_ns() - started);
-  if (sweeper) sweeper->rouse();
-  return result == Ineligible::none;
-}
-
-std::size_t Engine::State::sweep() {
-  std::size_t bytes = 0;
-  {
-    const Lock lock(mutex);
-    bytes = arena->look();
-  }
-  // In pieces, as others want the lock.
-  for (ByteRange piece;;) {
-    const Lock lock(mutex);
-    piece = arena->next_to_return(piece.end);
-    if (piece.empty() || !PageGuard::holds_writers_up()) return bytes;
-    migrate(piece, AliasArena::Purpose::posted);
-  }
 }
 
 bool Engine::State::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {
@@ -303,7 +259,7 @@ bool Engine::State::release_send(Request* send) {
   send->guarded = guard->protect(range, 0, KeptOut::writers, send->traced);
   if (!send->guarded) return false;
   arena->note_send(range, true);
-  send->alias = arena->alias(range.begin);
+  send->alias = blocks.alias(range.begin);
   send->released = true;
   send->released_at = now_ns();
   if (trace::on()) [[unlikely]]
@@ -408,10 +364,6 @@ void Engine::State::advance_releases() {
     if (!receive->is_send()) look_at_sentinels(*receive);
     if (receive->offset != 0) guard->open(*receive->guarded, completed_prefix(*receive));
   }
-}
-
-std::ptrdiff_t Engine::State::alias_distance(ByteRange block) const {
-  return arena->alias(block.begin) - reinterpret_cast<std::byte*>(block.begin);
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------

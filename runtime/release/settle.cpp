@@ -52,10 +52,9 @@ bool Engine::State::data_is_moving() const {
 void Engine::State::leave_address_space() {
   const bool is_moving = busy_copies != 0 || !released.empty() || large_receives != 0;
   if (is_moving || pending_sends != 0 || queued != 0 || rdma_transfers.outlive_requests()) return;
-  if (guard && !PageGuard::holds_writers_up()) return;
-  address_space_is_due = false;
+  if (!holds_writers_up()) return;
   if (transport) transport->leave_address_space();
-  blocks_have_ended = !arena || arena->leave_address_space();
+  blocks.end();
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------
@@ -107,7 +106,7 @@ void Engine::settle_unknown() {
 void Engine::make_private(ByteRange bytes) {
   settle_without_host(bytes);
   const Lock lock(state_->mutex);
-  if (state_->arena) state_->arena->privatize(bytes);
+  state_->blocks.privatize(bytes);
 }
 
 void Engine::leave_address_space() {
@@ -119,13 +118,13 @@ void Engine::leave_address_space() {
     lock.lock();
   }
   if (state_->transport) state_->transport->leave_address_space();  // what is mapped of peers' memory is never needed
-  state_->address_space_is_due = true;
+  state_->blocks.let_end();
   state_->leave_address_space();
 }
 
 void Engine::discard(ByteRange bytes) {
   const Lock lock(state_->mutex);
-  if (state_->arena) state_->arena->discard(bytes);
+  state_->blocks.discard(bytes);
 }
 
 std::size_t Engine::resolve(std::uint64_t lazy_token) {

@@ -8,37 +8,6 @@
 #include "runtime/engine/wire_check.hpp"
 
 namespace sluice {
-namespace {
-
-/// A question to the kernel (cross-memory attach) costs more than to look whether the block lives. 20 KB gathered from one rank
-/// 4.1 µs and 3.0, there and back 8.6 and 4.3. Smaller messages are seldom announced.
-constexpr std::size_t least_offered_bytes = 16 * 1024;
-}  // namespace
-
-bool Engine::State::in_alias_block(ByteRange range, BufferHistory::Use use, OperationTime time, AliasArena::Purpose purpose) {
-  if (!arena) return false;
-  if (arena->is_live(range, time)) {
-    if (use == BufferHistory::Use::by_adapter) history.came_back(range);
-    return true;
-  }
-  // An adapter uses it already: of messages that overlap in time, only the first counts, as no other can have the block.
-  if (registrations && registrations->pins(PageRange::covering(range))) return false;
-  if (!history.use(range, use)) return false;
-  // While a thread is being made, the C library blocks every signal in it, and the host may have lent the memory to peers: with
-  // the next use, then.
-  if ((guard && !PageGuard::holds_writers_up()) || (host.may_reach_memory && host.may_reach_memory())) {
-    history.earn(range);
-    return false;
-  }
-  held_signals::hold();
-  return migrate(range, purpose);
-}
-
-bool Engine::State::offers_block(const Request& send) {
-  return send.bytes >= least_offered_bytes && send.peer != self && !send.has_gaps() && !send.owned &&
-         transport->can_read_blocks(send.peer) &&
-         in_alias_block(ByteRange::of(send.data, send.bytes), BufferHistory::Use::copied, {}, AliasArena::Purpose::sent);
-}
 
 void Engine::State::note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns) {
   if (!trace::on()) [[likely]]

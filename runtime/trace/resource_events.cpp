@@ -22,6 +22,11 @@ void registered(RegistrationEvent what, ByteRange pages, std::uint64_t nanosecon
          .value = pages.begin});
 }
 
+void migrated(ByteRange range, std::uint16_t result, std::uint64_t nanoseconds) {
+  write(
+      {.kind = small(Kind::migrate), .detail = result, .duration_ns = nanoseconds, .bytes = range.size(), .value = range.begin});
+}
+
 void opened(std::uint32_t operation, ByteRange pages) {
   write({.kind = small(Kind::open), .bytes = pages.size(), .value = pages.begin, .operation = operation});
 }

@@ -1,4 +1,4 @@
-#include "runtime/policy/buffer_history.hpp"
+#include "runtime/alias/buffer_history.hpp"
 
 #include <gtest/gtest.h>
 
