@@ -35,10 +35,12 @@
 #include "runtime/registration/job_registrations.hpp"
 #include "runtime/release/lazy_counts.hpp"
 #include "runtime/rendezvous/node_way.hpp"
+#include "runtime/rendezvous/offload.hpp"
 #include "runtime/rendezvous/packing.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/receiver_initiated.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
+#include "runtime/rendezvous/ways.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/self_transport.hpp"
 
@@ -128,7 +130,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   /// [lock not held] `sends`: a count that belongs to the lock.
   void wait_until_none(const std::size_t& sends);
   /// What the ways ask of the rest (rendezvous/node_sinks.cpp).
-  class NodeSink final : public NodeHost, public CopierChoice, public ChunkReader {
+  class NodeSink final : public NodeHost, public CopierChoice {
    public:
     explicit NodeSink(State& state) : state_(state) {}
     void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) override;
@@ -144,8 +146,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
     void expect(Request& receive, Copier copier) override;
     void end_expected(Request& receive) override;
     [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const override;
-    [[nodiscard]] bool joins(Request& receive) override;
-    void claim(Request& receive) override;
 
    private:
     State& state_;
@@ -155,8 +155,18 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
     explicit StreamSink(State& state) : state_(state) {}
     std::byte* reserve(Peer to, std::size_t payload_bytes) override;
     void commit(Peer to, const MessageHeader& header) override;
-    void answer_stream(const Request& receive, const ClearToSend& clear) override;
+    void answer(const Request& receive, MessageKind kind, std::span<const std::byte> payload) override;
+    void tell_choice(const Request& receive, trace::Reason reason) override;
     void finish(Request& request) override;
+
+   private:
+    State& state_;
+  };
+  class WaysSink final : public Ways::Host {
+   public:
+    explicit WaysSink(State& state) : state_(state) {}
+    void finish(Request& request) override;
+    void read_by_peer(const Request& send, bool handed_back) override;
 
    private:
     State& state_;
@@ -175,8 +185,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
     return true;
   }
   [[nodiscard]] std::size_t missing_bytes(const Request& receive) { return node_way.delivery().missing_bytes(receive); }
-  void count_own_chunk(Request& receive) { node_way.delivery().count_own_chunk(receive); }
-  void go_on_after_offload(Request& receive) { node_way.delivery().adapter_rests(receive); }
   [[nodiscard]] bool can_read_from(const Request& receive) const { return node_way.can_read_from(receive); }
 
   // --- small messages from the program's memory (rendezvous/frequent.cpp) -----------------------------------------------
@@ -199,7 +207,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
     void finish(Request& request) override;
     void begin_again(Request& receive) override;
     void put_posted(Request& send) override;
-    void offloaded(Request& receive, const RdmaPiece& piece) override;
     void gathered(Request& send) override;
     void tell_match() override;
     void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) override;
@@ -215,9 +222,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   void end_rdma(Request& request) { rdma_transfers.end(request); }
   [[nodiscard]] bool prefers_rdrp(std::size_t bytes) const { return rdma_way.prefers_chunks(bytes); }
   void offer_rdma(Request& send, MessageHeader& header, ReadyToSend& rts) { rdma_way.offer(send, header, rts); }
-  void on_clear_to_write(Request& send, const ClearToSend& clear) { rdma_way.cleared(send, clear); }
-  bool begin_rdma(Request& receive) { return rdma_way.begin(receive); }
-  void on_refused_rdma(Request& receive) { rdma_way.refused(receive); }
   void on_transferred(std::uint64_t token) override { rdma_transfers.on_transferred(token); }
   void look_at_sentinels(Request& receive) { rdma_way.sentinels().look(receive); }
 
@@ -287,15 +291,10 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
     if ((receive.expected_of_peer | receive.expected_of_self) != 0) withdraw_expected_copies(receive);
   }
   void withdraw_expected_copies(Request& receive);
-  // ... and the adapter (rendezvous/offload.cpp)
-  void offer_to_adapter(Request& send, MessageHeader& header, ReadyToSend& rts);
-  [[nodiscard]] bool may_offload(Request& receive);
-  void offload_chunks(Request& receive);
-  bool offload_chunk(Request& receive);
-  void on_offloaded(Request& receive, const RdmaPiece& piece);
-  void on_transfer_failed(std::uint64_t token) override;
+  void offer_to_adapter(Request& send, MessageHeader& header, ReadyToSend& rts) { offload.offer(send, header, rts); }
+  void on_transfer_failed(std::uint64_t token) override { offload.failed(token); }
   void note_read_by_peer(const Request& send, bool handed_back);
-  void on_fin(Request* request, std::uint8_t flags);
+  void on_fin(Request* request, std::uint8_t flags) { ways.ended(*request, flags); }
   void on_refuse(Request* receive, std::size_t offset);
   /// Some receives may return early.
   [[nodiscard]] bool releases() const;
@@ -434,7 +433,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
                     .lines = message_lines,
                     .statistics = statistics,
                     .copiers = node_sink,
-                    .adapter = node_sink}};
+                    .adapter = offload}};
   StreamSink stream_sink{*this};
   StreamWay stream_way{stream_sink, job.self, job.transport, statistics};
   // --- forwarders: gone with the last caller in another room
@@ -449,6 +448,16 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   IntrusiveList<Request, &Request::announce_link> to_announce;  // again, as a message crossed
   RdmaHost rdma_host{*this};
   RdmaWay rdma_way{rdma_host, {self, config, transport, arena, job_registrations, rdma_transfers, statistics}};
+  Offload offload{{.config = job.config,
+                   .memory = job.transport,
+                   .hints = job.transport,
+                   .adapters = job.transport,
+                   .transfers = rdma_transfers,
+                   .memories = rdma_way,
+                   .delivery = node_way.delivery(),
+                   .statistics = statistics}};
+  WaysSink ways_sink{*this};
+  Ways ways{ways_sink, {&rdma_way, &node_way, &stream_way}};
   std::size_t announced_count = 0;
   std::size_t withdrawals = 0;  // that are not answered yet
   std::size_t queued = 0;       // messages in `outgoing`

@@ -23,7 +23,7 @@ class NodeHost {
   /// The same, and nothing is told of the match (trace).
   virtual void send_fin_of_chunks(const Request& request, std::uint8_t flags) = 0;
   virtual void finish(Request& request, std::uint64_t at_ns) = 0;
-  /// The receive is to go another way, from `offset` to `stop`.
+  /// The receive is to go another way, from `offset` to `stop`; nobody is expected to copy it (CopierChoice) any more.
   virtual void begin_again(Request& receive) = 0;
   virtual void fall_back(const Request& request, Fallback reason) = 0;
   /// Whether the receive's buffer is an alias block, or has become one now.

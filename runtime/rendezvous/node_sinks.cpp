@@ -1,4 +1,5 @@
-// What the ways inside a node and the stream ask of the engine's inside, until that is made of objects as well.
+// What the ways inside a node, the stream, and the list of ways ask of the engine's inside, until that is made of objects as
+// well.
 
 #include "runtime/engine/state.hpp"
 #include "runtime/engine/trace_events.hpp"
@@ -7,6 +8,7 @@ namespace sluice {
 
 using NodeSink = Engine::State::NodeSink;
 using StreamSink = Engine::State::StreamSink;
+using WaysSink = Engine::State::WaysSink;
 
 void NodeSink::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) {
   state_.answer(request, kind, payload, flags);
@@ -21,7 +23,10 @@ void NodeSink::send_fin_of_chunks(const Request& request, std::uint8_t flags) {
 
 void NodeSink::finish(Request& request, std::uint64_t at_ns) { state_.finish(&request, at_ns); }
 
-void NodeSink::begin_again(Request& receive) { state_.begin_transfer(&receive); }
+void NodeSink::begin_again(Request& receive) {
+  state_.end_expected_copies(receive);
+  state_.begin_transfer(&receive);
+}
 
 void NodeSink::fall_back(const Request& request, Fallback reason) { state_.fall_back(request, reason); }
 
@@ -46,19 +51,22 @@ void NodeSink::end_expected(Request& receive) { state_.end_expected_copies(recei
 
 bool NodeSink::may_stay_in_outer_cache(const Request& receive) const { return state_.may_stay_in_outer_cache(receive); }
 
-bool NodeSink::joins(Request& receive) { return state_.may_offload(receive); }
-
-void NodeSink::claim(Request& receive) { state_.offload_chunks(receive); }
-
 std::byte* StreamSink::reserve(Peer to, std::size_t payload_bytes) { return state_.reserve(to, payload_bytes); }
 
 void StreamSink::commit(Peer to, const MessageHeader& header) { state_.commit(to, header); }
 
-void StreamSink::answer_stream(const Request& receive, const ClearToSend& clear) {
-  state_.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
-  state_.note_choice(receive, trace::Protocol::stream, trace::Reason::only_way, trace::with_last);
+void StreamSink::answer(const Request& receive, MessageKind kind, std::span<const std::byte> payload) {
+  state_.answer(receive, kind, payload);
+}
+
+void StreamSink::tell_choice(const Request& receive, trace::Reason reason) {
+  state_.note_choice(receive, trace::Protocol::stream, reason, trace::with_last);
 }
 
 void StreamSink::finish(Request& request) { state_.finish(&request); }
+
+void WaysSink::finish(Request& request) { state_.finish(&request, trace::with_last); }
+
+void WaysSink::read_by_peer(const Request& send, bool handed_back) { state_.note_read_by_peer(send, handed_back); }
 
 }  // namespace sluice

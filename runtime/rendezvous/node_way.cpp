@@ -23,19 +23,27 @@ bool NodeWay::can_read_from(const Request& receive) const {
   return receive.peer == parts_.self || (parts_.memory->can_read(receive.peer) && !host_.kernel_waits_for_pages());
 }
 
-bool NodeWay::begin(Request& receive) {
+/// By its sender, as far as is known.
+bool NodeWay::can_be_written(const Request& receive) const {
+  const bool is_tried = receive.way != Request::Way::undecided;
+  return !is_tried && receive.peer != parts_.self && parts_.memory->can_write(receive.peer);
+}
+
+Bid NodeWay::bid(const Request& receive, std::size_t /*coming*/) const {
+  const bool is_tried = receive.way != Request::Way::undecided && receive.way != Request::Way::write;
+  return !is_tried && (can_be_written(receive) || can_read_from(receive)) ? Bid{1} : Bid{};
+}
+
+bool NodeWay::begin(Request& receive, std::size_t /*coming*/) {
   parts_.copiers.end_expected(receive);
-  if (receive.way == Request::Way::stream) return false;
   parts_.lines.on_match(receive);
-  const bool is_tried = receive.way == Request::Way::write;
-  const bool writable = !is_tried && receive.peer != parts_.self && parts_.memory->can_write(receive.peer);
+  const bool writable = can_be_written(receive);
   const bool readable = can_read_from(receive);
   const CopyChoice choice =
       writable && readable ? parts_.copiers.choose(receive) : CopyChoice{Copier::sender, trace::Reason::sender_copies};
   if (writable && choice.copier != Copier::receiver && begin_write(receive, choice)) return true;
-  if (!readable) return false;
-  begin_read(receive, choice);
-  return true;
+  if (readable) begin_read(receive, choice);
+  return readable;
 }
 
 void NodeWay::begin_read(Request& receive, const CopyChoice& choice) {
@@ -88,7 +96,10 @@ void NodeWay::cleared(Request& send, const ClearToSend& clear) {
   list_.push_back(&send);
 }
 
-void NodeWay::leave(Request& send) { list_.remove(&send); }
+/// Of a delivery in which the receiver was faster with all chunks, but could not read the last.
+void NodeWay::leave(Request& send) {
+  if (send.work_link.linked) list_.remove(&send);
+}
 
 bool NodeWay::ended(Request& request) {
   if (request.way != Request::Way::write) return false;

@@ -3,7 +3,7 @@
 //
 //   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
 //           (coop)  the same, and the receiver reads chunks from the end meanwhile (write_delivery.hpp),
-//                   and has the adapter read some (coop-hca, offload.cpp)
+//                   and has the adapter read some (coop-hca, offload.hpp)
 //   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
 //
 // A way that fails in the middle leaves `offset` at the first missing byte, and the next way goes on from there: the sender of a
@@ -26,11 +26,12 @@
 #include "runtime/rendezvous/copy_list.hpp"
 #include "runtime/rendezvous/node_copies.hpp"
 #include "runtime/rendezvous/node_host.hpp"
+#include "runtime/rendezvous/way.hpp"
 #include "runtime/rendezvous/write_delivery.hpp"
 
 namespace sluice {
 
-class NodeWay {
+class NodeWay final : public Way {
  public:
   struct Parts {
     Peer self{};
@@ -46,16 +47,16 @@ class NodeWay {
   };
   NodeWay(NodeHost& host, const Parts& parts);
 
-  /// The receiver, when its message is matched. False: it has to go another way.
-  bool begin(Request& receive);
-  /// The sender has been asked to write.
-  void cleared(Request& send, const ClearToSend& clear);
-  /// It is asked to send another way.
-  void leave(Request& send);
-  /// The other side has done its part. False: it does not go this way (any more).
-  bool ended(Request& request);
-  /// The sender cannot write (any more).
-  void refused(Request& receive, std::size_t offset) { delivery_.refused(receive, offset); }
+  [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override;
+  bool begin(Request& receive, std::size_t coming) override;
+  void refused(Request& receive, std::size_t offset) override { delivery_.refused(receive, offset); }
+  [[nodiscard]] Delivery delivery() const override { return Delivery::write; }
+  void cleared(Request& send, const ClearToSend& clear) override;
+  void leave(Request& send) override;
+  [[nodiscard]] bool carries(const Request& request) const override {
+    return request.way == Request::Way::write || request.way == Request::Way::read;
+  }
+  bool ended(Request& request) override;
   /// One chunk of the first copy; there is one.
   void work(Lock& lock);
 
@@ -66,6 +67,7 @@ class NodeWay {
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 
  private:
+  [[nodiscard]] bool can_be_written(const Request& receive) const;
   bool begin_write(Request& receive, const CopyChoice& choice);
   void begin_read(Request& receive, const CopyChoice& choice);
   void tell_write(const Request& receive, const CopyChoice& choice);

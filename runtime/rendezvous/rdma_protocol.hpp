@@ -10,7 +10,7 @@
 //
 // The last two are another matter, since the receiver speaks before it knows a message: receiver_initiated.hpp. Of the others,
 // the sender does not choose: its announcement (rts) says what it offers, the receiver takes what it prefers of that, and either
-// can fall back on `stream` (rendezvous/transfer.cpp) as long as nothing was posted. After that, a transfer is completed by the
+// can fall back on `stream` (rendezvous/stream_way.hpp) as long as nothing was posted. After that, a transfer is completed by the
 // adapter, or the connection is lost and the process with it.
 //
 //   receive:  matched → (rput) cts sent → (fin) done

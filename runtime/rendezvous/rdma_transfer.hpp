@@ -2,7 +2,7 @@
 //
 // The message is cut into pieces of at most `piece_bytes`, posted in order, at most `most_outstanding` of them at a time; their
 // completions come in any order. So what is complete for certain ends where the oldest piece that is not complete begins.
-// (COOP-hca posts chunks from the back, as it claims them, and goes by its claims: rendezvous/offload.cpp. An eager message is
+// (COOP-hca posts chunks from the back, as it claims them, and goes by its claims: rendezvous/offload.hpp. An eager message is
 // one piece.)
 //
 // A transfer outlives its request when the end was seen before the completion (get): it goes with its last piece. Who keeps

@@ -74,6 +74,9 @@ void RdmaWay::offer(Request& send, MessageHeader& header, ReadyToSend& rts) {
 }
 
 void RdmaWay::cleared(Request& send, const ClearToSend& clear) {
+  send.remote_request = clear.receiver_request;
+  send.offset = clear.offset;
+  send.limit = clear.limit;
   if (!register_buffer(send, send.bytes, *adapter_for(send.peer))) {
     const Refusal refusal{clear.offset};
     host_.answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
@@ -128,9 +131,13 @@ void RdmaWay::note_choice(const Request& receive) {
   }
 }
 
-bool RdmaWay::begin(Request& receive) {
+Bid RdmaWay::bid(const Request& receive, std::size_t /*coming*/) const {
+  const bool is_offered = receive.way == Request::Way::undecided && (receive.rts_flags & flag_rdma) != 0 && !receive.has_gaps();
+  return is_offered && adapter_for(receive.peer) ? Bid{1} : Bid{};
+}
+
+bool RdmaWay::begin(Request& receive, std::size_t /*coming*/) {
   Rdma* const adapter = adapter_for(receive.peer);
-  if (!adapter || (receive.rts_flags & flag_rdma) == 0 || receive.has_gaps()) return false;
   if (trace::on()) [[unlikely]]
     host_.tell_match();
   if (!register_buffer(receive, receive.limit, *adapter)) return false;
@@ -162,7 +169,7 @@ void RdmaWay::forget_last_byte(Request& receive) {
   if (receive.work_link.linked) polled_.remove(&receive);
 }
 
-void RdmaWay::refused(Request& receive) {
+void RdmaWay::refused(Request& receive, std::size_t /*offset*/) {
   --parts_.statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
   parts_.transfers.end(receive);
   receive.way = Request::Way::stream;
@@ -211,9 +218,8 @@ bool RdmaWay::push_posting() {
   return moved;
 }
 
-void RdmaWay::piece_complete(Request& request, const RdmaPiece& piece) {
+void RdmaWay::piece_complete(Request& request, const RdmaPiece& /*piece*/) {
   RdmaTransfer& transfer = *request.rdma;
-  if (request.way == Request::Way::write) return host_.offloaded(request, piece);
   if (!request.is_send()) request.offset = std::max(request.offset, transfer.complete_up_to());
   if (!transfer.pieces.empty() && trace::on()) [[unlikely]]
     trace::progressed(request, request.offset);

@@ -27,12 +27,13 @@
 #include "runtime/rendezvous/rdma_protocol.hpp"
 #include "runtime/rendezvous/rdma_sentinels.hpp"
 #include "runtime/rendezvous/rdma_transfers.hpp"
+#include "runtime/rendezvous/way.hpp"
 #include "runtime/trace/kinds.hpp"
 #include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 
-class RdmaWay final : public RdmaUser {
+class RdmaWay final : public Way, public RdmaUser {
  public:
   /// What it asks of the rest of the engine.
   class Host {
@@ -50,7 +51,6 @@ class RdmaWay final : public RdmaUser {
     /// A write to a receive that was announced is posted whole.
     virtual void put_posted(Request& send) = 0;
     /// Of what is not this way's (RdmaUser).
-    virtual void offloaded(Request& receive, const RdmaPiece& piece) = 0;
     virtual void gathered(Request& send) = 0;
     // the trace is told
     virtual void tell_match() = 0;
@@ -74,12 +74,12 @@ class RdmaWay final : public RdmaUser {
   [[nodiscard]] Rdma* adapter_for(Peer peer) const { return peer == parts_.self ? nullptr : parts_.adapters->rdma(peer); }
   /// Into the announcement of a large message: whether and where an adapter may take it.
   void offer(Request& send, MessageHeader& header, ReadyToSend& rts);
-  /// A message is matched. False: it has to go another way; nothing was done.
-  bool begin(Request& receive);
-  /// The receiver asks for a write.
-  void cleared(Request& send, const ClearToSend& clear);
-  /// The sender cannot write after all.
-  void refused(Request& receive);
+  [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override;
+  bool begin(Request& receive, std::size_t coming) override;
+  void refused(Request& receive, std::size_t offset) override;
+  [[nodiscard]] Delivery delivery() const override { return Delivery::rdma_write; }
+  void cleared(Request& send, const ClearToSend& clear) override;
+  [[nodiscard]] bool carries(const Request& request) const override { return request.way == Request::Way::rdma; }
   /// Posts what there is room for, and looks at last bytes. Whether anything moved.
   bool work() {
     bool moved = false;

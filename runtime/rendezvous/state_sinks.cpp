@@ -22,8 +22,6 @@ void Engine::State::RdmaHost::begin_again(Request& receive) { state_.begin_trans
 
 void Engine::State::RdmaHost::put_posted(Request& send) { state_.all_of_put_posted(send); }
 
-void Engine::State::RdmaHost::offloaded(Request& receive, const RdmaPiece& piece) { state_.on_offloaded(receive, piece); }
-
 void Engine::State::RdmaHost::gathered(Request& send) { state_.on_gathered(send); }
 
 void Engine::State::RdmaHost::tell_match() { state_.tell_match(); }

@@ -18,7 +18,13 @@ constexpr int burst = 4;
 
 }  // namespace
 
-void StreamWay::begin(Request& receive, std::size_t coming) {
+bool StreamWay::begin(Request& receive, std::size_t coming) {
+  if (receive.offset + coming == receive.stop) {
+    host_.answer(receive, MessageKind::fin, {});
+    host_.tell_choice(receive, trace::Reason::brought_along);
+    if (coming == 0) host_.finish(receive);
+    return true;
+  }
   receive.way = Request::Way::stream;
   ClearToSend clear;
   clear.receiver_request = static_cast<std::uint64_t>(receive.id);
@@ -28,7 +34,9 @@ void StreamWay::begin(Request& receive, std::size_t coming) {
   clear.delivery = Delivery::stream;
   clear.progress_slot = receive.progress_slot;
   ++statistics_.streamed;
-  host_.answer_stream(receive, clear);
+  host_.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
+  host_.tell_choice(receive, trace::Reason::only_way);
+  return true;
 }
 
 void StreamWay::cleared(Request& send, const ClearToSend& clear) {

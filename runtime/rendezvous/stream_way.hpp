@@ -1,7 +1,9 @@
 // Large messages as a stream of `data` messages: inside a node through the ring (copy-in, copy-out), over sockets from buffer to
-// buffer. Always possible, so it is what every other way falls back on.
+// buffer. Always possible, so it is what every other way falls back on. Messages that came whole with their announcements are
+// its, too.
 //
 //   rts → ;  ← cts ;  data → … ; the receiver counts
+//   rts with all of it → ;  ← fin
 //
 //   send:     announced → (cts stream) streaming → all has left: done
 //   receive:  matched → cts sent → (last data) done; what data brings, engine/reply.cpp puts in place
@@ -19,19 +21,23 @@
 #include "runtime/engine/request.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/rendezvous/copy_list.hpp"
+#include "runtime/rendezvous/way.hpp"
+#include "runtime/trace/kinds.hpp"
 #include "runtime/transport/channel.hpp"
 
 namespace sluice {
 
-class StreamWay {
+class StreamWay final : public Way {
  public:
   /// What it asks of the rest of the engine.
   class Host {
    public:
     virtual std::byte* reserve(Peer to, std::size_t payload_bytes) = 0;
     virtual void commit(Peer to, const MessageHeader& header) = 0;
-    /// To the other side's request. The trace is told of the choice, too.
-    virtual void answer_stream(const Request& receive, const ClearToSend& clear) = 0;
+    /// To the other side's request.
+    virtual void answer(const Request& receive, MessageKind kind, std::span<const std::byte> payload) = 0;
+    /// The trace is told.
+    virtual void tell_choice(const Request& receive, trace::Reason reason) = 0;
     virtual void finish(Request& request) = 0;
 
    protected:
@@ -42,10 +48,14 @@ class StreamWay {
   StreamWay(Host& host, Peer self, Channel* channel, EngineStatistics& statistics)
       : host_(host), self_(self), channel_(channel), statistics_(statistics) {}
 
-  /// The receiver asks for what is missing behind `coming` bytes that are still to be delivered.
-  void begin(Request& receive, std::size_t coming);
-  /// The sender has been asked.
-  void cleared(Request& send, const ClearToSend& clear);
+  [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override {
+    return {receive.offset + coming == receive.stop ? 0U : 2U};  // in and out
+  }
+  bool begin(Request& receive, std::size_t coming) override;
+  [[nodiscard]] Delivery delivery() const override { return Delivery::stream; }
+  void cleared(Request& send, const ClearToSend& clear) override;
+  [[nodiscard]] bool carries(const Request& request) const override { return request.way == Request::Way::stream; }
+
   /// A burst of each; whether anything left.
   bool work();
   /// A peer that had none has room again.

@@ -1,6 +1,6 @@
 // A `write` delivery inside a node: the sender stores chunks into the receiver's alias block (rput), and the receiver may read
 // chunks from the other end out of the sender's memory meanwhile (coop: COOP-p2p, CO section II-A1), until they meet
-// (chunk_claims.hpp). An adapter may read for it (coop-hca, offload.cpp). The receiver takes part only while a thread of its
+// (chunk_claims.hpp). An adapter may read for it (coop-hca, offload.hpp). The receiver takes part only while a thread of its
 // application waits in a call; otherwise the delivery is a plain rput.
 //
 // Each side sends FIN when it has copied something, and waits for the other's FIN only if the other has. So:

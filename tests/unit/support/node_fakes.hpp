@@ -33,6 +33,7 @@ class FakeNodeMemory final : public NodeMemory, public NodeHints {
   std::uint32_t free_slots = 4;
   std::function<void()> meanwhile;  // happens within the next copy, once
   std::size_t copied_bytes = 0;
+  std::size_t work_of_adapters = 0;
 
   [[nodiscard]] bool can_write(Peer) const override { return writable; }
   [[nodiscard]] bool can_read_blocks(Peer) const override { return blocks_readable; }
@@ -61,6 +62,7 @@ class FakeNodeMemory final : public NodeMemory, public NodeHints {
   void report_progress(Peer, std::uint32_t slot, std::uint64_t bytes) override { progress_.at(slot) = bytes; }
   std::atomic<std::uint64_t>& claims(std::uint32_t slot) override { return claims_.at(slot); }
   std::atomic<std::uint64_t>* claims_at(Peer, std::uint32_t slot) override { return &claims_.at(slot); }
+  [[nodiscard]] std::size_t adapter_work() const override { return work_of_adapters; }
   void copied(std::size_t bytes) override { copied_bytes += bytes; }
 
  private:

@@ -65,7 +65,6 @@ class RdmaSide : public RdmaWay::Host, public MessageSink {
   }
   void begin_again(Request& receive) override { begun_again.push_back(&receive); }
   void put_posted(Request&) override {}
-  void offloaded(Request&, const RdmaPiece&) override {}
   void gathered(Request&) override {}
   void tell_match() override {}
   void tell_choice(const Request&, trace::Protocol, trace::Reason) override {}

@@ -64,7 +64,7 @@ class NodeWayTest : public ::testing::Test {
   /// The receiver's choice is made, and the sender has heard of it.
   void begin(Copier copier) {
     receiver_.host.choice = {copier, trace::Reason::asked_for};
-    ASSERT_TRUE(receiver_.way.begin(receive_));
+    ASSERT_TRUE(receiver_.way.begin(receive_, 0));
     if (receiver_.host.news() == Asked{"cts"}) sender_.way.cleared(send_, receiver_.host.clear);
   }
   [[nodiscard]] bool all_arrived() const { return target_ == source_; }
@@ -99,7 +99,7 @@ TEST_F(NodeWayTest, what_cannot_be_read_any_more_is_streamed_from_the_first_miss
   receiver_.copy();
   EXPECT_EQ(receiver_.host.news(), (Asked{fallback(Fallback::read_refused),
                                           "again " + std::to_string(chunk) + " to " + std::to_string(bytes) + " by stream"}));
-  EXPECT_FALSE(receiver_.way.begin(receive_));
+  EXPECT_EQ(receiver_.way.bid(receive_, 0).moves, Bid::impossible);
   EXPECT_EQ(receiver_.way.copies().busy(), 0U);
 }
 
@@ -116,7 +116,7 @@ TEST_F(NodeWayTest, a_read_that_stops_at_a_page_says_nothing_of_the_peer) {
 TEST_F(NodeWayTest, its_own_messages_a_process_copies_by_their_address) {
   receive_.peer = receiver_peer;
   receive_.rts_flags = flag_contiguous;
-  ASSERT_TRUE(receiver_.way.begin(receive_));
+  ASSERT_TRUE(receiver_.way.begin(receive_, 0));
   while (!receive_.complete) receiver_.copy();
   EXPECT_TRUE(all_arrived());
   EXPECT_EQ(memory_.copied_bytes, 0U);
@@ -149,7 +149,7 @@ TEST_F(NodeWayTest, a_sender_that_cannot_write_says_from_where_and_the_rest_is_r
   EXPECT_EQ(receiver_.host.news(),
             (Asked{fallback(Fallback::write_refused), "again " + std::to_string(chunk) + " to " + std::to_string(bytes)}));
   EXPECT_EQ(receive_.progress_slot, NodeMemory::no_slot);
-  ASSERT_TRUE(receiver_.way.begin(receive_));  // writing is not tried again, though nobody has told this side's transport
+  ASSERT_TRUE(receiver_.way.begin(receive_, 0));  // writing is not tried again, though nobody has told this side's transport
   memory_.writable = true;
   EXPECT_EQ(receive_.way, Request::Way::read);
   while (!receive_.complete) receiver_.copy();
@@ -170,8 +170,15 @@ TEST_F(NodeWayTest, what_is_no_block_is_not_written_to) {
 }
 
 TEST_F(NodeWayTest, who_can_neither_write_nor_read_leaves_the_message_to_others) {
+  EXPECT_EQ(receiver_.way.bid(receive_, 0).moves, 1U);
   memory_.writable = memory_.blocks_readable = false;
-  EXPECT_FALSE(receiver_.way.begin(receive_));
+  EXPECT_EQ(receiver_.way.bid(receive_, 0).moves, Bid::impossible);
+}
+
+TEST_F(NodeWayTest, who_finds_out_only_then_that_it_can_do_neither_has_done_nothing) {
+  memory_.blocks_readable = false;
+  receiver_.host.buffers_are_blocks = false;
+  EXPECT_FALSE(receiver_.way.begin(receive_, 0));
   EXPECT_EQ(receive_.way, Request::Way::undecided);
   EXPECT_TRUE(receiver_.way.list().empty());
 }
@@ -315,7 +322,7 @@ TEST_F(NodeWayTest, who_is_asked_to_send_another_way_has_nothing_more_to_write) 
 
 TEST_F(NodeWayTest, an_idle_sender_is_asked_without_being_woken) {
   receiver_.host.choice = {Copier::both, trace::Reason::asked_for, true};
-  ASSERT_TRUE(receiver_.way.begin(receive_));
+  ASSERT_TRUE(receiver_.way.begin(receive_, 0));
   EXPECT_EQ(receiver_.host.clear_flags, flag_if_idle);
   EXPECT_TRUE(receive_.shared.if_idle);
 }
@@ -323,7 +330,7 @@ TEST_F(NodeWayTest, an_idle_sender_is_asked_without_being_woken) {
 TEST_F(NodeWayTest, a_message_of_one_chunk_is_its_senders_alone) {
   receive_.limit = receive_.stop = chunk;
   receiver_.host.choice = {Copier::both, trace::Reason::asked_for, true};
-  ASSERT_TRUE(receiver_.way.begin(receive_));
+  ASSERT_TRUE(receiver_.way.begin(receive_, 0));
   EXPECT_TRUE(receiver_.way.delivery().helping().empty());
   EXPECT_EQ(receiver_.host.clear_flags, 0U);
   EXPECT_EQ(receiver_.host.expected, Copier::sender);

@@ -52,8 +52,6 @@ class RdmaWayTest : public testing::Test {
   /// The receiver's clearance reaches the sender.
   void clear() {
     const auto clear = receiver_.answers.at(0).as<ClearToSend>();
-    send_->offset = clear.offset;
-    send_->limit = clear.limit;
     sender_.way.cleared(*send_, clear);
   }
   void run() {
@@ -103,7 +101,7 @@ class Chunks : public RdmaWayTest {
 TEST_F(RdmaWayTest, what_was_offered_with_its_memory_is_read_and_its_sender_told) {
   announce();
   EXPECT_EQ(header_.flags, flag_rdma | flag_registered);
-  ASSERT_TRUE(receiver_.way.begin(*receive_));
+  ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   EXPECT_EQ(receive_->way, Request::Way::rdma);
   EXPECT_TRUE(receiver_.answers.empty()) << "before the bytes are there";
   run();
@@ -117,13 +115,13 @@ TEST_F(RdmaWayTest, what_was_offered_with_its_memory_is_read_and_its_sender_told
 TEST_F(RdmaWayTest, a_message_without_an_offer_or_with_gaps_here_goes_another_way) {
   announce();
   receive_->rts_flags = 0;
-  EXPECT_FALSE(receiver_.way.begin(*receive_));
+  EXPECT_EQ(receiver_.way.bid(*receive_, 0).moves, Bid::impossible);
   receive_->rts_flags = header_.flags;
   receive_->gaps = true;
-  EXPECT_FALSE(receiver_.way.begin(*receive_));
+  EXPECT_EQ(receiver_.way.bid(*receive_, 0).moves, Bid::impossible);
   receive_->gaps = false;
   receive_->peer = receiver_side;
-  EXPECT_FALSE(receiver_.way.begin(*receive_)) << "of this process itself";
+  EXPECT_EQ(receiver_.way.bid(*receive_, 0).moves, Bid::impossible) << "of this process itself";
   EXPECT_EQ(receive_->way, Request::Way::undecided);
   EXPECT_FALSE(receive_->rdma);
 }
@@ -131,7 +129,7 @@ TEST_F(RdmaWayTest, a_message_without_an_offer_or_with_gaps_here_goes_another_wa
 TEST_F(NoMemoryAtSender, it_offers_to_write_and_refuses_when_it_is_asked_to) {
   announce();
   EXPECT_EQ(header_.flags, flag_rdma);
-  ASSERT_TRUE(receiver_.way.begin(*receive_));
+  ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   ASSERT_EQ(receiver_.answers.size(), 1u);
   EXPECT_EQ(receiver_.answers[0].kind, MessageKind::cts);
   clear();
@@ -139,7 +137,7 @@ TEST_F(NoMemoryAtSender, it_offers_to_write_and_refuses_when_it_is_asked_to) {
   EXPECT_EQ(sender_.answers[0].kind, MessageKind::refuse);
   EXPECT_EQ(send_->way, Request::Way::undecided);
 
-  receiver_.way.refused(*receive_);
+  receiver_.way.refused(*receive_, 0);
   EXPECT_EQ(receive_->way, Request::Way::stream);
   EXPECT_EQ(receiver_.begun_again, std::vector<const Request*>{receive_});
   EXPECT_FALSE(receive_->rdma);
@@ -148,14 +146,14 @@ TEST_F(NoMemoryAtSender, it_offers_to_write_and_refuses_when_it_is_asked_to) {
 
 TEST_F(NoMemoryAtReceiver, the_message_goes_another_way_and_that_is_counted) {
   announce();
-  EXPECT_FALSE(receiver_.way.begin(*receive_));
+  EXPECT_FALSE(receiver_.way.begin(*receive_, 0));
   EXPECT_EQ(receive_->way, Request::Way::undecided);
   EXPECT_EQ(receiver_.fallbacks, std::vector{Fallback::registration_refused});
 }
 
 TEST_F(FullQueues, pieces_wait_for_room_and_are_posted_when_there_is_some) {
   announce();
-  ASSERT_TRUE(receiver_.way.begin(*receive_));
+  ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   EXPECT_TRUE(receiver_.way.has_work());
   EXPECT_FALSE(receiver_.way.work()) << "the queue is full";
   EXPECT_FALSE(receiver_.way.has_room());
@@ -169,7 +167,7 @@ TEST_F(FullQueues, pieces_wait_for_room_and_are_posted_when_there_is_some) {
 
 TEST_F(Gets, the_last_byte_ends_the_receive_and_the_transfer_stays_until_the_adapter_is_done) {
   announce();
-  ASSERT_TRUE(receiver_.way.begin(*receive_));
+  ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   EXPECT_TRUE(receiver_.way.has_work()) << "somebody has to look";
   while (!receiver_.is_finished(*receive_)) {
     ASSERT_TRUE(network_.step());
@@ -186,7 +184,7 @@ TEST_F(Gets, the_last_byte_ends_the_receive_and_the_transfer_stays_until_the_ada
 
 TEST_F(Chunks, so_many_are_under_way_at_a_time_and_what_is_there_is_known) {
   announce();
-  ASSERT_TRUE(receiver_.way.begin(*receive_));
+  ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   std::size_t in_place = 0;
   std::size_t steps = 0;
   while (!receiver_.is_finished(*receive_)) {
@@ -204,7 +202,7 @@ TEST_F(Chunks, so_many_are_under_way_at_a_time_and_what_is_there_is_known) {
 TEST_F(RdmaWayTest, a_sender_that_is_to_write_says_so_behind_its_data) {
   announce();
   receive_->rts_flags = flag_rdma;
-  ASSERT_TRUE(receiver_.way.begin(*receive_));
+  ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   clear();
   ASSERT_EQ(sender_.answers.size(), 1u) << "as soon as all is posted";
   EXPECT_EQ(sender_.answers[0].kind, MessageKind::fin);
@@ -219,7 +217,7 @@ TEST_F(RdmaWayTest, a_sender_that_is_to_write_says_so_behind_its_data) {
 
 TEST_F(RdmaWayTest, work_of_the_adapter_is_told_until_it_is_over) {
   announce();
-  ASSERT_TRUE(receiver_.way.begin(*receive_));
+  ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   EXPECT_EQ(network_.counts(receiver_side).told_work, 1);
   receiver_.transfers.end(*receive_);
   EXPECT_TRUE(receiver_.transfers.outlive_requests());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -25,6 +26,7 @@ class FakeChannel final : public Channel, public StreamWay::Host {
   std::map<std::uint64_t, std::vector<std::byte>> arrived;  // by subject
   std::vector<std::uint64_t> order;                         // subjects
   std::vector<Request*> finished;
+  std::vector<MessageKind> answered;
   ClearToSend clear;
 
   [[nodiscard]] std::size_t max_payload(Peer) const override { return std::size_t{1} << 20; }
@@ -50,7 +52,11 @@ class FakeChannel final : public Channel, public StreamWay::Host {
   [[nodiscard]] bool pending() const override { return false; }
   [[nodiscard]] Peer vanished() const override { return Peer{-1}; }
 
-  void answer_stream(const Request&, const ClearToSend& answer) override { clear = answer; }
+  void answer(const Request&, MessageKind kind, std::span<const std::byte> payload) override {
+    answered.push_back(kind);
+    if (kind == MessageKind::cts) std::memcpy(&clear, payload.data(), sizeof clear);
+  }
+  void tell_choice(const Request&, trace::Reason) override {}
   void finish(Request& request) override { finished.push_back(&request); }
 
  private:
@@ -101,6 +107,23 @@ TEST_F(StreamWayTest, a_receiver_asks_for_what_is_not_already_on_its_way) {
   EXPECT_EQ(channel_.clear.limit, 5000U);
   EXPECT_EQ(channel_.clear.delivery, Delivery::stream);
   EXPECT_EQ(statistics_.streamed, 1U);
+}
+
+TEST_F(StreamWayTest, what_its_announcement_brought_whole_has_ended) {
+  first_.kind = Request::Kind::receive;
+  first_.offset = first_.stop = 5000;
+  EXPECT_EQ(way_.bid(first_, 0).moves, 0U);
+  EXPECT_TRUE(way_.begin(first_, 0));
+  EXPECT_EQ(channel_.answered, std::vector{MessageKind::fin});
+  EXPECT_EQ(channel_.finished, std::vector{&first_});
+}
+
+TEST_F(StreamWayTest, what_is_still_to_be_delivered_of_it_ends_it_later) {
+  first_.kind = Request::Kind::receive;
+  first_.stop = 5000;
+  EXPECT_TRUE(way_.begin(first_, 5000));
+  EXPECT_EQ(channel_.answered, std::vector{MessageKind::fin});
+  EXPECT_TRUE(channel_.finished.empty());
 }
 
 TEST_F(StreamWayTest, goes_through_the_ring_in_pieces_a_burst_at_a_time) {
