@@ -4,9 +4,8 @@
 
 #include "runtime/base/fatal.hpp"
 #include "runtime/engine/state.hpp"
-#include "runtime/guard/choice.hpp"
 #include "runtime/guard/signal.hpp"
-#include "runtime/guard/user_memory.hpp"
+#include "runtime/release/early_return.hpp"
 
 namespace sluice {
 
@@ -16,18 +15,24 @@ Engine::State::State(const Parts& parts)
       message_lines({job.calibration, job.caches, job.oversubscribed}, job.transport, job.size),
       to_self(job.self),
       outgoing(job.size),
+      causality(*this),
       matching(job.size),
+      early_return(std::make_unique<EarlyReturn>(*this)),
       blocks(job.arena, *this),
       messages_out(job.size),
       messages_in(job.size) {
   set_process_name(static_cast<int>(self));
+  causality.watch(&early_return->releases);
   if (!job.concurrent_calls) mutex.prefer_this_thread();
   if (!job.transport) return;
   if (blocks.usable() && reaches_by_rdma()) {
     if (job.config.frequent_sends != FrequentChoice::off)
       frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(job.config.frequent_share));
   }
-  if (blocks.usable()) make_guard();
+  if (blocks.usable()) {
+    early_return->releases.begin(*this);
+    guard = early_return->releases.guard();
+  }
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();
   helper_thread = std::thread([this] { helper(); });
@@ -37,21 +42,7 @@ Engine::State::State(const Parts& parts)
   if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);
 }
 
-/// Also where nothing is released: whoever writes to a range that just becomes a block waits in the guard's handler.
-void Engine::State::make_guard() {
-  if (job.config.release == ReleaseMode::off) {
-    guard = std::make_unique<PageGuard>(*this, job.arena);
-    return;
-  }
-  const GuardChoice choice = choose_guard(job.config.guard);
-  if (!choice.warning.empty() && job.self == Peer{0}) report("warning: %s", choice.warning.c_str());
-  guard = std::make_unique<PageGuard>(*this, arena, choice.engine);
-  register_user_memory(guard.get(), job.arena);
-  const ReleasePolicy::Cost cost = ReleasePolicy::measure_cost();
-  policy.set_cost(guard->engine() == GuardEngine::userfaultfd ? ReleasePolicy::with_userfaultfd(cost) : cost);
-}
-
-bool Engine::State::releases() const { return guard && job.config.release != ReleaseMode::off && job.arena->usable(); }
+bool Engine::State::releases() const { return early_return->releases.may_return_early(); }
 
 Engine::State::~State() {
   blocks.stop_sweeper();
@@ -60,8 +51,8 @@ Engine::State::~State() {
   stopping.store(true, std::memory_order_release);
   job.transport->wake_helper();
   helper_thread.join();
-  if (guard) register_user_memory(nullptr, nullptr);
-  guard.reset();  // its threads use the rest of the engine
+  guard = nullptr;
+  early_return->releases.end();
 }
 
 Engine::Engine(const Parts& parts) : state_(std::make_unique<State>(parts)) {}
@@ -98,13 +89,13 @@ const EngineStatistics& Engine::statistics() const { return state_->statistics; 
 
 std::vector<ReleasePolicy::Report> Engine::call_sites() const {
   const Lock lock(state_->mutex);
-  return state_->policy.reports();
+  return state_->early_return->releases.policy().reports();
 }
 
-const PageGuard* Engine::guard() const { return state_->guard.get(); }
+const PageGuard* Engine::guard() const { return state_->guard; }
 
 void Engine::abandon() {
-  if (state_->guard) state_->guard->abandon();
+  if (PageGuard* guard = state_->early_return->releases.guard()) guard->abandon();
   held_signals::let_go();  // the lock is never given back here
   // The thread object names a thread that exists in the parent only.
   if (state_->helper_thread.joinable()) state_->helper_thread.detach();

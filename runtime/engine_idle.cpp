@@ -25,7 +25,8 @@ void Engine::State::idle_call(Lock& lock) {
 bool Engine::State::is_at_rest() const {
   const bool waits = queued != 0 || !to_announce.empty() || !streams.empty() || rdma_way.has_work() || !announced.empty() ||
                      !waiting_lines.empty();
-  const bool works = !copies.empty() || !helping.empty() || to_self.pending() || !released.empty() || !held.empty();
+  const bool works =
+      !copies.empty() || !helping.empty() || to_self.pending() || !causality.released().empty() || !causality.held().empty();
   const bool is_asked_for = pending_sends != 0 && attention != Attention::none;
   return inside == 0 && !job.oversubscribed && !waits && !works && !is_asked_for &&
          (!job.transport || job.transport->is_at_rest());

@@ -15,6 +15,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/engine/waiting.hpp"
+#include "runtime/release/early_return.hpp"
 #include "runtime/trace/call.hpp"
 
 namespace sluice {
@@ -90,10 +91,10 @@ void Engine::State::set_attention(Attention level) {
 /// receive has to wait for a call anyhow, and so has the end of a transfer unless it opens pages, or the peer waits for an
 /// answer.
 Attention Engine::State::needed_attention() const {
-  if (!held.empty()) return Attention::everything;  // even a small message may be the one that lets them go
+  if (!causality.held().empty()) return Attention::everything;  // even a small message may be the one that lets them go
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   const bool announces = job.transport && receiver_initiated(job.config.rendezvous);
-  if (announces || !released.empty() || shared_receives != 0) return Attention::rendezvous;
+  if (announces || !causality.released().empty() || shared_receives != 0) return Attention::rendezvous;
   if (large_receives != 0 || (host_call && open_receives != 0)) return Attention::receives;
   if (pending_sends != gathered_sends + left_sends || queued != 0 || (job.transport && job.transport->holds_output()))
     return Attention::sends;
@@ -142,7 +143,7 @@ bool Engine::State::copies_before_leaving() const {
 /// So copies are left to the application's next call; or to the helper thread, once a peer says that it waits (tell_of_waiting).
 /// One that is asleep cannot.
 bool Engine::State::leaves_copies() const {
-  if (job.spare_processor || job.oversubscribed || !released.empty() || !held.empty()) return false;
+  if (job.spare_processor || job.oversubscribed || !causality.released().empty() || !causality.held().empty()) return false;
   const std::span<const Peer> waiting_peers = copies.peers();
   return std::none_of(waiting_peers.begin(), waiting_peers.end(), [this](Peer peer) { return job.transport->is_asleep(peer); });
 }
@@ -213,7 +214,9 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
   const Counted counted(waiting, lock);
   Waiter waiter(*this, Waiter::Who::application);
   constexpr std::uint64_t never = ~std::uint64_t{0};
-  std::uint64_t next_try = job.oversubscribed ? std::max(patience_ns, policy.cost_ns(0)) : policy.cost_ns(0);
+  Releases& releases = early_return->releases;
+  const std::uint64_t cost_ns = releases.policy().cost_ns(0);
+  std::uint64_t next_try = job.oversubscribed ? std::max(patience_ns, cost_ns) : cost_ns;
   if (job.config.release == ReleaseMode::off) next_try = never;
   std::size_t first_open = 0;
   bool asked = false;  // of the call site, once a call
@@ -226,14 +229,14 @@ void Engine::State::wait_all(Lock& lock, std::span<Request* const> requests, Cal
     traced.lasts(waiter.waited_ns());
     if (waiter.waited_ns() < next_try) continue;
     next_try = 2 * waiter.waited_ns();
-    if (!asked && !policy.allows(site)) {
-      refuse_release(requests.subspan(first_open), Fallback::call_site_never_pays, waiter.waited_ns());
+    if (!asked && !releases.policy().allows(site)) {
+      releases.refuse(requests.subspan(first_open), Fallback::call_site_never_pays, waiter.waited_ns());
       next_try = never;
       continue;
     }
     asked = true;
-    set_aside(lock, requests.subspan(first_open), waiter.waited_ns());
-    if (try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
+    early_return->aside.set_aside(lock, requests.subspan(first_open), waiter.waited_ns());
+    if (releases.try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
   }
   statistics.waited_ns += waiter.waited_ns();
 }
@@ -252,7 +255,7 @@ void Engine::State::wait_a_little(unsigned attempt) {
 void Engine::State::wait_a_little(Lock& lock, unsigned attempt) {
   Inside inside_here(*this, lock);
   const bool moved = progress(lock);
-  advance_releases();
+  early_return->releases.advance();
   if (attempt % telling_rounds == telling_rounds - 1 && job.transport) job.transport->tell_of_waiting();
   if (moved || attempt < fault_rounds) {
     if (job.oversubscribed && !moved) {
@@ -262,7 +265,7 @@ void Engine::State::wait_a_little(Lock& lock, unsigned attempt) {
     }
     return;
   }
-  sleep(lock, data_is_moving() ? fault_sleep_moving : fault_sleep_unknown);
+  sleep(lock, early_return->memory.data_is_moving() ? fault_sleep_moving : fault_sleep_unknown);
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------
@@ -332,7 +335,7 @@ void Engine::prepare_fork() {
   for (;;) {
     settle_all(trace::SettleCause::fork);
     state_->mutex.lock();
-    if (state_->released.empty() && state_->busy_copies == 0 && state_->waits_for_pages == 0) break;
+    if (state_->causality.released().empty() && state_->busy_copies == 0 && state_->waits_for_pages == 0) break;
     if (state_->sleepers != 0) state_->transport_poke();
     state_->mutex.unlock();
     sched_yield();

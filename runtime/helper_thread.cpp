@@ -2,15 +2,14 @@
 // never calls the host MPI and never allocates from the application's heap.
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <utility>
 
-#include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
 #include "runtime/engine/state.hpp"
+#include "runtime/release/early_return.hpp"
 #include "runtime/trace/call.hpp"
 
 namespace sluice {
@@ -31,20 +30,20 @@ void Engine::State::helper() {
     Lock lock(mutex);
     if (stopping.load(std::memory_order_relaxed)) return;
     ++statistics.helper_wakeups;
-    if (!released.empty() && sched_getcpu() == releasing_processor) helper_takes_since = now_ns();
+    early_return->releases.helper_wakes();
     const trace::Span traced(trace::Kind::helper);
     job.transport->attend();
     check_vanished(lock);
     if (sleepers != 0) job.transport->poke();  // where the helper thread hears for those that sleep
     // Where the application has left a copy undone, it was most often about to come back, and this thread may have taken the
     // processor from it, for ms. So after a first piece it gets that back for a moment, and comes in and takes over, or computes.
-    bool gives_back = !job.spare_processor && !job.oversubscribed && released.empty();
+    bool gives_back = !job.spare_processor && !job.oversubscribed && causality.released().empty();
     // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
     // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
     // do while this thread has the only copy out of the list.
     while (inside == 0 || (!copies.empty() && (job.spare_processor || inside == sleepers))) {
       const bool moved = progress(lock);
-      advance_releases();
+      early_return->releases.advance();
       if (!copies.empty() && std::exchange(gives_back, false)) {
         lock.unlock();
         std::this_thread::sleep_for(moment);
@@ -58,8 +57,7 @@ void Engine::State::helper() {
       lock.lock();
     }
     if (inside == 0) arm(lock);
-    if (helper_takes_since != 0) helper_took_ns = taken_by_helper(now_ns());
-    helper_takes_since = 0;
+    early_return->releases.helper_sleeps();
     job.transport->flush_alerts();
   }
 }
@@ -69,7 +67,7 @@ void Engine::State::check_vanished(Lock& lock) {
   // ends itself. Meanwhile nobody is kept from ending in a way of its own: the lock is free.
   constexpr unsigned patience_s = 10;
   const Peer gone = job.transport->vanished();
-  const bool concerned = inside != 0 || pending_sends != 0 || large_receives != 0 || !released.empty();
+  const bool concerned = inside != 0 || pending_sends != 0 || large_receives != 0 || !causality.released().empty();
   if (static_cast<int>(gone) < 0 || !concerned || ending.exchange(true, std::memory_order_relaxed)) return;
   report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone),
          job.transport->cause());

@@ -6,8 +6,6 @@
 // again; pointers to requests stay valid then only if the caller owns them.
 #pragma once
 
-#include <array>
-#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -17,6 +15,7 @@
 
 #include "runtime/alias/alias_blocks.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/engine/causality.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/matching.hpp"
@@ -29,11 +28,9 @@
 #include "runtime/machine/calibration.hpp"
 #include "runtime/policy/announcement_budget.hpp"
 #include "runtime/policy/hybrid_choice.hpp"
-#include "runtime/policy/release_policy.hpp"
 #include "runtime/policy/unchanged_sends.hpp"
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/job_registrations.hpp"
-#include "runtime/release/lazy_counts.hpp"
 #include "runtime/rendezvous/node_way.hpp"
 #include "runtime/rendezvous/offload.hpp"
 #include "runtime/rendezvous/packing.hpp"
@@ -46,16 +43,12 @@
 
 namespace sluice {
 
-namespace trace {
-class Settling;
-}
-
 using Lock = std::unique_lock<EngineLock>;
-class Waiter;  // engine/waiting.hpp
+class Waiter;        // engine/waiting.hpp
+struct EarlyReturn;  // release/early_return.hpp
 
-struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
+struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Causality::Sink {
   explicit State(const Parts& parts);
-  void make_guard();
   ~State();
 
   // --- sending (engine/send.cpp) ------------------------------------------------------------------------------------
@@ -172,9 +165,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
     State& state_;
   };
   // --- forwarders: gone with the last caller in another room
-  static std::size_t pack_at(const Request& send, std::size_t offset, std::span<std::byte> target) {
-    return sluice::pack_at(send, offset, target);
-  }
   bool push_streams() { return stream_way.work(); }
   bool run_copy(Lock& lock) {
     node_way.work(lock);
@@ -296,8 +286,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   void note_read_by_peer(const Request& send, bool handed_back);
   void on_fin(Request* request, std::uint8_t flags) { ways.ended(*request, flags); }
   void on_refuse(Request* receive, std::size_t offset);
-  /// Some receives may return early.
-  [[nodiscard]] bool releases() const;
   /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
   /// one that is copied. Without blocks no page is ever closed.
   [[nodiscard]] bool kernel_waits_for_pages() const { return guard && !blocks.have_ended() && guard->kernel_waits(); }
@@ -328,41 +316,13 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
 
   [[nodiscard]] AliasArena::InUse memory_in_use() const;
 
-  // --- releases (release/release.cpp) --------------------------------------------------------------------------------
-  /// Counts it, too. Always false.
-  bool refuse_release(const Request& request, Fallback reason, std::uint64_t waited_ns);
-  void refuse_release(std::span<Request* const> requests, Fallback reason, std::uint64_t waited_ns);
-  void fall_back(const Request& request, Fallback reason);
-  bool try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns);
-  bool awaits_announced(std::span<Request* const> requests, std::uint64_t waited_ns);
-  [[nodiscard]] bool span_pays(const Request& receive, std::uint64_t waited_ns) const;
-  [[nodiscard]] bool may_release(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
-  [[nodiscard]] bool can_be_block(const Request& receive, std::uint64_t waited_ns, std::size_t& migrated_pages);
-  [[nodiscard]] bool may_release_send(const Request& send, std::uint64_t waited_ns);
-  bool release(Request* receive);
-  bool release_send(Request* send);
-  [[nodiscard]] std::uint64_t price_of_release(const Request& request) const;
-  [[nodiscard]] std::uint64_t taken_by_helper(std::uint64_t now) const;
-  void end_release(Request& request);
-  void note_match(Request& receive);
-  void advance_releases();
-  /// An operation of that number began after the release of a receive whose message is still unknown (rule 1).
-  [[nodiscard]] bool must_hold(std::uint64_t operation) const;
-  void let_go();  // what need not be held back any longer
-  // ... and what waits for them (release/settle.cpp)
-  [[nodiscard]] bool released_overlaps(ByteRange bytes, Access access) const;
-  void settle(ByteRange bytes, Access access, Waiter& waiter, Lock& lock, trace::Settling& traced);
-  /// Tells the trace which releases are waited for.
-  template <class Concerned>
-  void note_settling(trace::Settling& traced, Concerned concerned) const;
   void leave_address_space();
-  /// Data of a released receive may come at any moment, without a message that tells it.
-  [[nodiscard]] bool data_is_moving() const;
+  void fall_back(const Request& request, Fallback reason);
 
-  // --- sends copied aside (release/set_aside.cpp) --------------------------------------------------------------------
-  [[nodiscard]] bool may_set_aside(const Request& send, std::uint64_t waited_ns) const;
-  void set_aside(Lock& lock, Request& send);
-  void set_aside(Lock& lock, std::span<Request* const> requests, std::uint64_t waited_ns);
+  // --- what was held back for causality (engine/causality.hpp) -------------------------------------------------------
+  void send_held(Request& send) override { transmit(&send); }
+  void begin_held(Request& receive) override { begin_transfer(&receive); }
+  void acknowledge_held(Peer peer, std::uint64_t subject, std::uint32_t traced) override;
 
   // --- what alias blocks have to know of the rest (alias/alias_blocks.hpp) --------------------------------------------
   [[nodiscard]] bool holds_writers_up() const override { return !guard || PageGuard::holds_writers_up(); }
@@ -376,9 +336,12 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   void helper();
   void check_vanished(Lock& lock);
 
-  void hold(HeldBack item);
-
   // --- forwarders: gone with the last caller in another room
+  [[nodiscard]] bool releases() const;
+  void hold(const HeldBack& item) { causality.hold(item); }
+  [[nodiscard]] bool must_hold(std::uint64_t operation) const { return causality.must_hold(operation); }
+  void note_match(Request& receive) { causality.matched(receive); }
+  void end_release(Request& request) { causality.ended(request); }
   [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied,
                                     OperationTime time = {}) {
     return blocks.use(range, use, time);
@@ -442,10 +405,12 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   const StreamWay& streams = stream_way;
   const std::size_t& busy_copies = node_way.copies().busy();
   std::size_t& shared_receives = node_way.delivery().shared_receives();
-  std::vector<PeerMatching> matching;                           // by peer
-  std::vector<Peer> waiting_lines;                              // peers to whom sends wait in line
-  IntrusiveList<Request, &Request::announce_link> announced;    // receives, in order of announcement
-  IntrusiveList<Request, &Request::announce_link> to_announce;  // again, as a message crossed
+  Causality causality;
+  const std::size_t& unmatched_releases = causality.unmatched();  // a forwarder
+  std::vector<PeerMatching> matching;                             // by peer
+  std::vector<Peer> waiting_lines;                                // peers to whom sends wait in line
+  IntrusiveList<Request, &Request::announce_link> announced;      // receives, in order of announcement
+  IntrusiveList<Request, &Request::announce_link> to_announce;    // again, as a message crossed
   RdmaHost rdma_host{*this};
   RdmaWay rdma_way{rdma_host, {self, config, transport, arena, job_registrations, rdma_transfers, statistics}};
   Offload offload{{.config = job.config,
@@ -462,14 +427,10 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   std::size_t withdrawals = 0;  // that are not answered yet
   std::size_t queued = 0;       // messages in `outgoing`
 
-  std::unique_ptr<PageGuard> guard;
-  IntrusiveList<Request, &Request::release_link> released;
-  std::size_t unmatched_releases = 0;
-  std::deque<HeldBack> held;
-  ReleasePolicy policy;
+  const PageGuard* guard = nullptr;  // that of early_return, which owns it
+  std::unique_ptr<EarlyReturn> early_return;
   std::unique_ptr<FrequentSends> frequent;  // where an adapter reaches somebody
   Mapping frequent_probe;
-  LazyCounts lazy_counts;
 
   std::uint64_t operations = 0;     // numbers receives and held sends in order of the calls
   std::size_t open_receives = 0;    // incomplete
@@ -484,10 +445,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others {
   std::size_t buffered_sends = 0;
   std::size_t buffered_bytes = 0;
   std::size_t aside_bytes = 0;
-
-  int releasing_processor = -1;          // where the last release was made
-  std::uint64_t helper_took_ns = 0;      // the helper thread was awake there, in sum
-  std::uint64_t helper_takes_since = 0;  // and is since then; 0: is not
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t sleepers = 0;  // of those, asleep

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-/// Shorter messages are not released (release/release.cpp).
+/// Shorter messages are not released (release/decision.hpp).
 constexpr std::size_t least_bytes = 16 * 1024;
 /// How many pages are looked at behind one that has not changed.
 constexpr std::size_t pages_ahead = 4;

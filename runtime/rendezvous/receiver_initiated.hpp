@@ -26,7 +26,7 @@
 //
 // * one receive, that is to be cancelled;
 // * all that were announced to this sender, when a call has waited for one of them for SLUICE_RTR_WAIT and would rather release
-//   it (release/release.cpp): the sender is late, and its rts will say when the data comes, wake who sleeps, and let go what is
+//   it (release/releases.cpp): the sender is late, and its rts will say when the data comes, wake who sleeps, and let go what is
 //   held back. All of them, for rule 1. Until the answer is there nothing is announced to that sender.
 //
 //   receive:  posted → announced (rtr) → last byte changed, or fin: done

@@ -4,53 +4,13 @@
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/engine/waiting.hpp"
 #include "runtime/process/stall_clock.hpp"
+#include "runtime/release/early_return.hpp"
 
 namespace sluice {
-namespace {
-
-bool keeps_from(const Request& released, ByteRange bytes, Access access) {
-  return (access == Access::write || !released.is_send()) && released.range().overlaps(bytes);
-}
-
-}  // namespace
-
-bool Engine::State::released_overlaps(ByteRange bytes, Access access) const {
-  for (const Request* request = released.first(); request; request = decltype(released)::next(request)) {
-    if (keeps_from(*request, bytes, access)) return true;
-  }
-  return false;
-}
-
-/// A send whose buffer the program needs now has hidden no more than until now.
-void Engine::State::settle(ByteRange bytes, Access access, Waiter& waiter, Lock& lock, trace::Settling& traced) {
-  for (Request* send = access == Access::write ? released.first() : nullptr; send; send = decltype(released)::next(send)) {
-    if (send->is_send() && send->range().overlaps(bytes)) PageGuard::note_touch(*send->guarded);
-  }
-  note_settling(traced, [&](const Request& request) { return keeps_from(request, bytes, access); });
-  const Stall stall;
-  while (released_overlaps(bytes, access)) {
-    if (!progress(lock)) waiter.step(lock);
-  }
-}
-
-template <class Concerned>
-void Engine::State::note_settling(trace::Settling& traced, Concerned concerned) const {
-  for (const Request* request = traced.wants_releases() ? released.first() : nullptr; request;
-       request = decltype(released)::next(request)) {
-    if (concerned(*request)) traced.add(*request);
-  }
-}
-
-bool Engine::State::data_is_moving() const {
-  for (const Request* request = released.first(); request; request = decltype(released)::next(request)) {
-    if (!request->is_send() && !request->unknown) return true;
-  }
-  return false;
-}
 
 /// As soon as no message is in or out of a block: what cannot be now, `leave` tries again.
 void Engine::State::leave_address_space() {
-  const bool is_moving = busy_copies != 0 || !released.empty() || large_receives != 0;
+  const bool is_moving = busy_copies != 0 || !causality.released().empty() || large_receives != 0;
   if (is_moving || pending_sends != 0 || queued != 0 || rdma_transfers.outlive_requests()) return;
   if (!holds_writers_up()) return;
   if (transport) transport->leave_address_space();
@@ -59,7 +19,24 @@ void Engine::State::leave_address_space() {
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Until no release keeps the program from this access.
+void settle(Engine::State& state, ByteRange bytes, Access access, Waiter& waiter, Lock& lock, trace::Settling& traced) {
+  const ReleasedMemory& memory = state.early_return->memory;
+  memory.note_need(bytes, access);
+  memory.tell(traced, bytes, access);
+  const Stall stall;
+  while (memory.keeps_from(bytes, access)) {
+    if (!state.progress(lock)) waiter.step(lock);
+  }
+}
+
+}  // namespace
+
 bool Engine::anything_released() { return PageGuard::active() != 0; }
+
+bool Engine::released_by_this_thread() { return Releases::this_thread_released(); }
 
 bool Engine::this_thread_is_inside() { return detail::engine_depth != 0; }
 
@@ -68,9 +45,9 @@ void Engine::settle_all(trace::SettleCause cause) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
-  state_->note_settling(traced, [](const Request&) { return true; });
+  state_->early_return->memory.tell(traced, [](const Request&) { return true; });
   const Stall stall;
-  while (!state_->released.empty()) {
+  while (!state_->causality.released().empty()) {
     if (!state_->progress(lock)) waiter.step(lock);
   }
 }
@@ -80,7 +57,7 @@ void Engine::settle(ByteRange bytes, Access access) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
-  state_->settle(bytes, access, waiter, lock, traced);
+  sluice::settle(*state_, bytes, access, waiter, lock, traced);
 }
 
 void Engine::settle_without_host(ByteRange bytes) {
@@ -88,7 +65,7 @@ void Engine::settle_without_host(ByteRange bytes) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::fault_handler);
-  state_->settle(bytes, Access::write, waiter, lock, traced);
+  sluice::settle(*state_, bytes, Access::write, waiter, lock, traced);
 }
 
 void Engine::settle_unknown() {
@@ -96,9 +73,9 @@ void Engine::settle_unknown() {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
-  state_->note_settling(traced, [](const Request& request) { return request.unknown; });
+  state_->early_return->memory.tell(traced, [](const Request& request) { return request.unknown; });
   const Stall stall;
-  while (state_->unmatched_releases != 0) {
+  while (state_->causality.unmatched() != 0) {
     if (!state_->progress(lock)) waiter.step(lock);
   }
 }
@@ -133,10 +110,10 @@ std::size_t Engine::resolve(std::uint64_t lazy_token) {
   Inside inside(*state_, lock);
   Waiter waiter(*state_, Waiter::Who::application);
   const auto is_asked_for = [&](const Request& request) { return request.unknown && request.lazy_token == lazy_token; };
-  state_->note_settling(traced, is_asked_for);
+  state_->early_return->memory.tell(traced, is_asked_for);
   const Stall stall;
   for (;;) {
-    if (const auto bytes = state_->lazy_counts.find(lazy_token)) return *bytes;
+    if (const auto bytes = state_->early_return->releases.lazy_counts().find(lazy_token)) return *bytes;
     if (!state_->progress(lock)) waiter.step(lock);
   }
 }
