@@ -165,80 +165,75 @@ std::vector<ConfigVariable> make_table() {
   return {
       one_of(&Config::enable, switches,
              {"SLUICE_ENABLE", "0 or 1", "1",
-              "Whether Sluice does anything. 0: it steps aside, and every MPI call goes to the host unchanged."}),
+              "Whether Sluice does anything. 0: Sluice steps aside, and every MPI call goes to the host unchanged."}),
       one_of(&Config::release, release_modes,
              {"SLUICE_RELEASE", "auto, off, matched or early", "auto",
-              "Which blocking receives may return before their data is there. off: none. matched: those whose message has been "
-              "matched. early: those that still wait for their message as well. auto: early, and matched on communicators whose "
-              "error handler is not MPI_ERRORS_ARE_FATAL, as an error that is found after a release cannot be returned."}),
+              "Which blocking receives may return before their data is there. off: none. matched: those whose "
+              "message has been matched. early: those that still wait for their message as well. auto: early, but "
+              "matched on communicators whose error handler is not MPI_ERRORS_ARE_FATAL. An error that is found "
+              "after a release cannot be returned."}),
       one_of(&Config::blocks, block_modes,
              {"SLUICE_BLOCKS", "auto, on or off", "auto",
-              "Whether buffers may become alias blocks: their pages are replaced by pages of a memory file, which early release "
-              "and direct copies need. off: no page of the program is ever replaced, for memory that a device or driver holds "
-              "unseen; nothing is released early then. auto: on, unless SLUICE_RELEASE=off."}),
-      one_of(
-          &Config::keeps_huge_pages, huge_page_modes,
-          {"SLUICE_HUGE_PAGES", "keep or replace", "keep",
-           "Whether buffers in transparent huge pages stay there. keep: they do not become alias blocks, so nothing is released "
-           "early into them. replace: they do, and computing on them costs what it costs in pages of 4 KB."}),
-      one_of(
-          &Config::send_release, switches,
-          {"SLUICE_SEND_RELEASE", "0 or 1", "0",
-           "Whether a blocking standard-mode send of a large message may return before its receiver has come. Its buffer can be "
-           "read meanwhile; who writes to it waits for the receiver. Not with MPI_THREAD_MULTIPLE, nor with "
-           "SLUICE_RELEASE=off."}),
+              "Whether buffers may become alias blocks. Early release and direct copies need that: the pages of a "
+              "block are replaced by pages of a memory file. off: no page is ever replaced, and nothing is released "
+              "early. That is for memory that a device or driver holds unseen. auto: on, unless SLUICE_RELEASE=off."}),
+      one_of(&Config::keeps_huge_pages, huge_page_modes,
+             {"SLUICE_HUGE_PAGES", "keep or replace", "keep",
+              "Whether buffers in transparent huge pages stay there. keep: such buffers do not become alias blocks, "
+              "so nothing is released early into them. replace: they do, and computing on them costs what it costs "
+              "in pages of 4 KB."}),
+      one_of(&Config::send_release, switches,
+             {"SLUICE_SEND_RELEASE", "0 or 1", "0",
+              "Whether a blocking standard-mode send of a large message may return before its receiver has come. "
+              "The buffer can be read meanwhile. A thread that writes to it waits for the receiver. Not with "
+              "MPI_THREAD_MULTIPLE, nor with SLUICE_RELEASE=off."}),
       one_of(&Config::guard, guard_engines,
              {"SLUICE_GUARD", "auto, mprotect or userfaultfd", "auto",
-              "How pages of released receives are kept from being read too soon. mprotect: PROT_NONE and a SIGSEGV handler. "
-              "userfaultfd: minor faults of the memory file, answered by threads of Sluice's; mprotect where that is not "
-              "permitted. auto: the cheaper one of those that the machine permits, which is mprotect."}),
-      byte_count(
-          &Config::eager_limit, {0, largest_eager_limit},
-          {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "32K",
-           "Largest message that is sent without asking the receiver first. A message that would not fit into half a ring of the "
-           "transport (64K inside a node) always asks. Between nodes SLUICE_TCP_EAGER_LIMIT holds instead."}),
-      byte_count_or_auto(
-          &Config::single_copy, {least_single_copy, largest_eager_limit},
-          {"SLUICE_SINGLE_COPY", "auto or a number of bytes from 16K to 1M", "auto",
-           "The shortest message inside a node that asks its receiver first, and is copied once, although it is within "
-           "SLUICE_EAGER_LIMIT; only if its buffer has often been sent from, and is sent again as it was. auto: 16K or none, by "
-           "SLUICE_CALIBRATION; none where processes share processors."}),
-      list_of(
-          &Config::transports, known_transports,
-          {"SLUICE_TRANSPORTS", "a comma-separated list of shmem, verbs and tcp", "shmem,verbs,tcp",
-           "Transports that may be used. shmem: inside a node. verbs: between nodes, where every rank has an RDMA adapter. tcp: "
-           "between nodes otherwise. Without shmem, verbs or tcp inside the nodes as well. A communicator whose members they "
-           "cannot all reach is left to the host."}),
+              "How pages of released receives are kept from being read too soon. mprotect: PROT_NONE and a SIGSEGV "
+              "handler. userfaultfd: minor faults of the memory file, answered by threads of Sluice's. Where that "
+              "is not permitted, it is mprotect. auto: the cheaper one of those that the machine permits, which is "
+              "mprotect."}),
+      byte_count(&Config::eager_limit, {0, largest_eager_limit},
+                 {"SLUICE_EAGER_LIMIT", "a number of bytes up to 1M, such as 16384 or 16K", "32K",
+                  "The largest message that is sent without asking the receiver first. A message that would not fit "
+                  "into half a ring of the transport (64K inside a node) always asks. Between nodes "
+                  "SLUICE_TCP_EAGER_LIMIT holds instead."}),
+      byte_count_or_auto(&Config::single_copy, {least_single_copy, largest_eager_limit},
+                         {"SLUICE_SINGLE_COPY", "auto or a number of bytes from 16K to 1M", "auto",
+                          "The shortest message within SLUICE_EAGER_LIMIT that asks its receiver first, and is copied once. It "
+                          "holds inside a node, for buffers that have often been sent from and are sent again as they were. "
+                          "auto: 16K or none, by SLUICE_CALIBRATION; none where processes share processors."}),
+      list_of(&Config::transports, known_transports,
+              {"SLUICE_TRANSPORTS", "a comma-separated list of shmem, verbs and tcp", "shmem,verbs,tcp",
+               "Transports that may be used. shmem: inside a node. verbs: between nodes, where every rank has an "
+               "RDMA adapter. tcp: between nodes otherwise. Without shmem, verbs or tcp inside the nodes as well. A "
+               "communicator whose members they cannot all reach is left to the host."}),
       one_of(&Config::shmem_copy, shmem_copies,
              {"SLUICE_SHMEM_COPY", "auto, alias, cma or stream", "auto",
-              "How large messages move inside a node. alias: the sender writes into the receiver's memory file. cma: "
-              "cross-memory attach. stream: copy-in/copy-out. auto: the first of these that works for the pair and the buffer. A "
-              "way that cannot be had is replaced by stream."}),
-      one_of(
-          &Config::rendezvous, protocols,
-          {"SLUICE_RNDV", "auto, rput, rget, coop, coop-coll, coop-load, coop-hca, getcqe, get, rdrp, putnr or put", "auto",
-           "Who moves a large message. Inside a node: rput: the sender. rget: the receiver. coop: both at once, each from its "
-           "end. coop-coll: sender, receiver or both, by the kinds of their calls. coop-load: who has less to copy. coop-hca: "
-           "both, and "
-           "the RDMA adapter of the node beside them, where every rank has one. Over RDMA: "
-           "getcqe: the receiver by one RDMA read, whose end its completion tells; get: the same, told by the "
-           "last byte; rdrp: the receiver in chunks; putnr: the sender, to a receive that the receiver has announced, with the "
-           "end told by a change of the last byte; put: the same, with a random byte there before. auto: inside a node both "
-           "for long messages where each has a processor, otherwise the receiver if it waits for the message; over RDMA getcqe, "
-           "and rdrp for "
-           "messages of more than two chunks. What a pair or a "
-           "buffer does not permit is replaced by what it does."}),
-      byte_count_or_auto(
-          &Config::copy_chunk, {smallest_copy_chunk, largest_copy_chunk},
-          {"SLUICE_COPY_CHUNK", "auto or a number of bytes from 4K to 64M", "auto",
-           "Into what pieces long copies inside a node are cut: messages of others are served between two of them. auto: what a "
-           "processor copies in 10 microseconds, by SLUICE_CALIBRATION."}),
-      free_text(
-          &Config::calibration,
-          {"SLUICE_CALIBRATION", "auto, off, or the path of a file", "auto",
-           "Where the thresholds of copies inside a node, which are measured once on each kind of machine, are kept. auto: "
-           "$XDG_CACHE_HOME/sluice or ~/.cache/sluice. off: nothing is measured, and what is usual on such a processor holds. "
-           "`sluice info` shows the thresholds, `sluice info --calibrate` measures them anew."}),
+              "How large messages move inside a node. alias: the sender writes into the receiver's memory file. "
+              "cma: cross-memory attach. stream: copy-in/copy-out. auto: the first of these that works for the pair "
+              "and the buffer. A way that cannot be had is replaced by stream."}),
+      one_of(&Config::rendezvous, protocols,
+             {"SLUICE_RNDV", "auto, rput, rget, coop, coop-coll, coop-load, coop-hca, getcqe, get, rdrp, putnr or put", "auto",
+              "Which side moves a large message. Inside a node: rput: the sender. rget: the receiver. coop: both at "
+              "once, each from its end. coop-coll: sender, receiver or both, by the kinds of their calls. "
+              "coop-load: the side with less to copy. coop-hca: both, and the node's RDMA adapter beside them, "
+              "where every rank has one. Over RDMA: getcqe: the receiver by one RDMA read, whose end its completion "
+              "tells. get: the same, told by the last byte. rdrp: the receiver in chunks. putnr: the sender, to a "
+              "receive that was announced to it, with the end told by a change of the last byte. put: the same, "
+              "with a random byte there before. auto: inside a node both for long messages where each has a "
+              "processor, otherwise the receiver if it waits. Over RDMA getcqe, and rdrp for messages of more than "
+              "two chunks. What a pair or a buffer does not permit is replaced by what it does."}),
+      byte_count_or_auto(&Config::copy_chunk, {smallest_copy_chunk, largest_copy_chunk},
+                         {"SLUICE_COPY_CHUNK", "auto or a number of bytes from 4K to 64M", "auto",
+                          "The length of the pieces into which long copies inside a node are cut. Messages of others are served "
+                          "between two pieces. auto: what a processor copies in 10 microseconds, by SLUICE_CALIBRATION."}),
+      free_text(&Config::calibration,
+                {"SLUICE_CALIBRATION", "auto, off, or the path of a file", "auto",
+                 "Where the measured thresholds of copies inside a node are kept. Thresholds are measured once on each "
+                 "kind of machine. auto: $XDG_CACHE_HOME/sluice or ~/.cache/sluice. off: nothing is measured, and what "
+                 "is usual on such a processor holds. `sluice info` shows the thresholds, `sluice info --calibrate` "
+                 "measures them anew."}),
       byte_count(&Config::hca_bytes, {least_hca_bytes, most_hca_bytes},
                  {"SLUICE_HCA_BYTES", "a number of bytes from 64K to 1024G", "256K",
                   "The shortest message of which coop-hca gives the adapter a part."}),
@@ -247,36 +242,39 @@ std::vector<ConfigVariable> make_table() {
               "How many chunks of one message coop-hca has the adapter read at a time, at most."}),
       number(&Config::hca_load, {1, most_hca_load},
              {"SLUICE_HCA_LOAD", "a number up to 65536", "8",
-              "With so many transfers of large messages under way in the adapter, of all processes of the node and to whomever, "
-              "coop-hca leaves it alone."}),
+              "With so many transfers of large messages under way in the adapter, coop-hca leaves it alone. "
+              "Transfers of all processes of the node count, to whomever they go."}),
       byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
                  {"SLUICE_RDRP_CHUNK", "a number of bytes from 4K to 64M", "128K", "How much one read of rdrp fetches."}),
       number(
           &Config::rdrp_outstanding, {1, most_rdrp_outstanding},
           {"SLUICE_RDRP_OUTSTANDING", "a number from 1 to 64", "4", "How many reads of one message rdrp has under way at most."}),
-      number(
-          &Config::rtr_wait, {0, most_rtr_wait},
-          {"SLUICE_RTR_WAIT", "a number of microseconds up to 1000000", "200",
-           "How long a sender with putnr or put waits for the receiver to announce its receive, before it announces the message "
-           "itself. After a wait in vain, that peer's receives are not waited for until one is announced."}),
+      number(&Config::rtr_wait, {0, most_rtr_wait},
+             {"SLUICE_RTR_WAIT", "a number of microseconds up to 1000000", "200",
+              "How long a sender with putnr or put waits for the receiver to announce its receive. After that it "
+              "announces the message itself. After a wait in vain, that peer's receives are not waited for until "
+              "one is announced."}),
       free_text(&Config::tcp_interfaces,
                 {"SLUICE_TCP_INTERFACES",
                  "a comma-separated list of interfaces, networks and addresses, such as eth0 or 10.0.0.0/8", "",
-                 "Where this process may be reached by tcp: addresses that match one item, or, behind a ^, none. Empty: all "
-                 "interfaces that are up, without loopback and the bridges of containers unless there is nothing else."}),
+                 "Where this process may be reached by tcp: addresses that match one item, or, behind a ^, none. "
+                 "Empty: all interfaces that are up, without loopback and the bridges of containers unless there is "
+                 "nothing else."}),
       number(&Config::tcp_timeout, {1, longest_tcp_timeout},
              {"SLUICE_TCP_TIMEOUT", "a number of seconds from 1 to 86400", "30",
-              "A peer that cannot be reached, or has not acknowledged anything, for so long is given up, with an error."}),
+              "A peer that cannot be reached, or acknowledges nothing, for so long is given up, with an error."}),
       byte_count(&Config::tcp_eager_limit, {0, largest_tcp_eager_limit},
                  {"SLUICE_TCP_EAGER_LIMIT", "a number of bytes up to 64K, such as 16384 or 16K", "64K",
-                  "Largest message that is sent over tcp without asking the receiver first."}),
+                  "The largest message that is sent over tcp without asking the receiver first."}),
       byte_count(&Config::tcp_buffer, {smallest_tcp_buffer, largest_tcp_buffer},
                  {"SLUICE_TCP_BUFFER", "a number of bytes from 512K to 64M", "512K",
-                  "What may wait in this process for each peer that does not take it, besides what the system's socket holds."}),
+                  "What may wait in this process for each peer that does not take it, besides what the system's socket "
+                  "holds."}),
       byte_count(&Config::reg_bytes, {least_reg_bytes, most_reg_bytes},
                  {"SLUICE_REG_BYTES", "a number of bytes from 64K to 1024G", "1G",
-                  "How much memory may be registered with an RDMA adapter at a time. What is not in use is deregistered to stay "
-                  "within it, the least recently used first; messages for which that is not enough are copied."}),
+                  "How much memory may be registered with an RDMA adapter at a time. Memory that is not in use is "
+                  "deregistered to stay within it, the least recently used first. Messages for which that is not enough "
+                  "are copied."}),
       number(&Config::reg_entries, {1, most_reg_entries},
              {"SLUICE_REG_ENTRIES", "a number from 1 to 1048576", "1024",
               "How many registrations there may be at a time, as for SLUICE_REG_BYTES."}),
@@ -284,35 +282,33 @@ std::vector<ConfigVariable> make_table() {
                 {"SLUICE_VERBS_DEVICE", "an adapter, or adapter:port, such as mlx5_0:1", "",
                  "Which RDMA adapter and port carries verbs. Empty: the first active port with an address."}),
       gid_index({"SLUICE_VERBS_GID", "auto or a number up to 255", "auto",
-                 "Which address of the port is used, by its index in the GID table. auto: RoCE v2 before v1, IPv4 before IPv6, "
-                 "link-local last."}),
+                 "Which address of the port is used, by its index in the GID table. auto: RoCE v2 before v1, IPv4 "
+                 "before IPv6, link-local last."}),
       number(&Config::verbs_timeout, {1, longest_verbs_timeout},
              {"SLUICE_VERBS_TIMEOUT", "a number of seconds from 1 to 60", "4",
-              "How long an adapter goes on sending again what a peer does not acknowledge; then the peer is given up, with an "
-              "error. Adapters know only some such times: the next longer one is taken."}),
+              "How long an adapter goes on sending again what a peer does not acknowledge. After that the peer is "
+              "given up, with an error. Adapters know only some such times: the next longer one is taken."}),
       one_of(&Config::verbs_ordered, switches,
              {"SLUICE_VERBS_ORDERED", "0 or 1", "1",
-              "Whether the adapter places the bytes of a transfer in the order of their addresses, so that the last one may be "
-              "polled. 0: only its completion entry says that a transfer is complete."}),
-      number(
-          &Config::verbs_rings, {0, most_verbs_rings},
-          {"SLUICE_VERBS_RINGS", "a number up to 256", "8",
-           "To how many peers, at most, this process gives a ring into which they write their small messages by RDMA: those that "
-           "send it most. A ring is 258K of locked memory; all of them take no more than an eighth of what the process may lock. "
-           "With 0 or with SLUICE_VERBS_ORDERED=0 small messages are sent."}),
-      one_of(
-          &Config::frequent_sends, frequent_choices,
-          {"SLUICE_FREQUENT_SENDS", "off, nonblocking or all", "nonblocking",
-           "Which small messages over verbs leave straight from the program's memory, without a copy, once their buffer is used "
-           "often. all: those of MPI_Send as well, which returns only when the adapter has read the buffer then."}),
+              "Whether the adapter places the bytes of a transfer in the order of their addresses. 1: the last one "
+              "may be polled. 0: only its completion entry says that a transfer is complete."}),
+      number(&Config::verbs_rings, {0, most_verbs_rings},
+             {"SLUICE_VERBS_RINGS", "a number up to 256", "8",
+              "The most peers that get a ring here, into which they write their small messages by RDMA. Peers that "
+              "send most get one. A ring is 258K of locked memory. All of them take no more than an eighth of what "
+              "the process may lock. With 0 or with SLUICE_VERBS_ORDERED=0 small messages are sent."}),
+      one_of(&Config::frequent_sends, frequent_choices,
+             {"SLUICE_FREQUENT_SENDS", "off, nonblocking or all", "nonblocking",
+              "Which small messages over verbs leave straight from the program's memory, once their buffer is used "
+              "often. off: none; all are copied. nonblocking: those of nonblocking sends. all: those of MPI_Send as "
+              "well, which returns only when the adapter has read the buffer."}),
       number(&Config::frequent_share, {0, most_percent},
              {"SLUICE_FREQUENT_SHARE", "a number of percent up to 100", "25",
-              "After which share of the uses that would pay for its registration a small send buffer is registered. 0: with its "
-              "second use, whether that pays or not."}),
-      free_text(&Config::trace,
-                {"SLUICE_TRACE", "a directory, made if it is missing", "",
-                 "Where every rank writes a trace of what its messages and waits were, for `sluice report` and the like "
-                 "(docs/trace-format.md). Empty: no trace."}),
+              "A small send buffer is registered after this share of the uses that would pay for its registration. "
+              "0: with its second use, whether that pays or not."}),
+      free_text(&Config::trace, {"SLUICE_TRACE", "a directory, made if it is missing", "",
+                                 "Where every rank writes a trace of its messages and waits, for `sluice report` and the like. "
+                                 "docs/trace-format.md describes the files. Empty: no trace."}),
       byte_count(&Config::trace_limit, {least_trace_limit, most_trace_limit},
                  {"SLUICE_TRACE_LIMIT", "a number of bytes from 1M to 64G", "16M",
                   "How large the trace of a rank becomes at most; 64 bytes for each record."}),
@@ -321,7 +317,8 @@ std::vector<ConfigVariable> make_table() {
               "What a trace keeps that would become larger than its limit: the oldest records, or the newest."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
-              "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the start."}),
+              "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the "
+              "start."}),
       one_of(&Config::summary, switches,
              {"SLUICE_SUMMARY", "0 or 1", "0",
               "Whether a table of messages, releases and waiting times is printed at MPI_Finalize."}),
