@@ -9,6 +9,7 @@ from distance import ONE_CORE, alike
 from coop_plots import beside_plot, copies_plot, speedup_plot
 from coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
                          chunk_of, size_text)
+from prose import wrapped
 from provenance import RESULTS, commit, machine
 from reproduction import Failed, markdown, print_aligned, write_csv
 
@@ -243,13 +244,15 @@ def write_page(rows, remark, name):
         raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
-    page.write_text(TEXT.format(within=WITHIN, between=between, page_option=f" --page {name}" if name else "", stem=page.stem, date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark, distances=distances(figures), rounds=figures.rounds,
-                                paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
-                                patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
-                                chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,
-                                ranks=COPIES.ranks, slots=" and ".join(map(str, COPIES.slots)), trials=COPIES.trials,
-                                copies=markdown(COPIES_HEADINGS, copies_table(figures)), beside_ranks=BESIDE[0].ranks,
-                                beside=markdown(BESIDE_HEADINGS, beside_table(figures))))
+    text = TEXT.format(within=WITHIN, between=between, page_option=f" --page {name}" if name else "", stem=page.stem,
+                       date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark, distances=distances(figures), rounds=figures.rounds,
+                       paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
+                       patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
+                       chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,
+                       ranks=COPIES.ranks, slots=" and ".join(map(str, COPIES.slots)), trials=COPIES.trials,
+                       copies=markdown(COPIES_HEADINGS, copies_table(figures)), beside_ranks=BESIDE[0].ranks,
+                       beside=markdown(BESIDE_HEADINGS, beside_table(figures)))
+    page.write_text(wrapped(text))
     for suffix, drawing in (("", speedup_plot), ("-copies", copies_plot), ("-small", beside_plot)):
         page.with_name(f"{page.stem}{suffix}.svg").write_text(drawing(figures))
     write_csv(page.with_suffix(".csv"), ("pattern", "ranks", "bytes", *(f"{side.name}_us" for side in SIDES)),

@@ -10,6 +10,7 @@ import subprocess
 from confidence import interval
 from er_plot import plot
 from er_points import BY_HAND, KNOWN_WITHIN, MORE_ROUNDS, POINTS, RELEASE_OFF, SIDES, SLUICE
+from prose import wrapped
 from provenance import RESULTS, commit, machine
 from reproduction import HOST, markdown, print_aligned, write_csv
 
@@ -168,7 +169,7 @@ def write_page(rows, remark, costs):
     text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark, rounds=min(one.rounds for one in points), more=MORE_ROUNDS, within=KNOWN_WITHIN,
                        table=markdown(HEADINGS, table(points)), summary="\n".join(f"* {line}" for line in summary(points)),
                        protection=protection_table(costs))
-    PAGE.write_text(text)
+    PAGE.write_text(wrapped(text))
     PAGE.with_suffix(".svg").write_text(plot(points))
     write_csv(PAGE.with_suffix(".csv"), ("point", "message", "computation_to_communication", *(f"{side.name}_seconds" for side in SIDES)),
               [(one.point.name, one.point.message, f"{one.ratio:.3f}", *(f"{one.seconds[side.name]:.6f}" for side in SIDES)) for one in points])

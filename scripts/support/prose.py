@@ -1,0 +1,69 @@
+"""Markdown whose prose has lines of at most WIDTH, and what in a page breaks the rules for prose and tables."""
+
+import re
+
+WIDTH = 100
+CELL_WIDTH = 120
+TOKEN = re.compile(r"(?:`[^`]*`|!?\[[^\]]*\]\([^)]*\)|\S)+")  # a code span or a link is never broken
+STARTS_BLOCK = re.compile(r"(?:[-+*]|\d+[.)]|#+|>|\|.*)$")  # what a line of prose must not begin with
+ITEM = re.compile(r"(\s*(?:[-+*]|\d+[.)])\s+)")
+VERBATIM = re.compile(r"#|\||    |!\[|<|$")
+
+
+def _blocks(lines):
+    """(whether it is prose, its lines) for each paragraph, list item, table, heading and listing."""
+    block, fenced = [], False
+    for line in lines:
+        fence = line.startswith("```")
+        verbatim = fenced or fence or (VERBATIM.match(line) and not (block and line.startswith("    ") and ITEM.match(block[0])))
+        if block and (verbatim or ITEM.match(line)):
+            yield True, block
+            block = []
+        if verbatim:
+            yield False, [line]
+        else:
+            block.append(line)
+        fenced ^= fence
+    if block:
+        yield True, block
+
+
+def _wrapped_block(block, width):
+    item = ITEM.match(block[0])
+    first = item[1] if item else ""
+    tokens = TOKEN.findall(" ".join(block)[len(first):])
+    lines, line = [], first
+    indent = " " * len(first)
+    for token in tokens:
+        begins = not line.strip() or line == first
+        if begins or len(line) + 1 + len(token) <= width or STARTS_BLOCK.match(token):
+            line += token if begins else f" {token}"
+        else:
+            lines.append(line)
+            line = indent + token
+    return [*lines, line]
+
+
+def wrapped(text, width=WIDTH):
+    """The same page, its paragraphs and list items filled anew."""
+    lines = []
+    for is_prose, block in _blocks(text.splitlines()):
+        lines += _wrapped_block(block, width) if is_prose else block
+    return "\n".join(lines) + "\n"
+
+
+def cells_of(line):
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def faults(text):
+    """(number of the line, what is wrong with it)."""
+    number = 1
+    for is_prose, block in _blocks(text.splitlines()):
+        for line in block:
+            if is_prose and len(line) > WIDTH and len(TOKEN.findall(line)) > 2:
+                yield number, f"a line of {len(line)}"
+            for cell in cells_of(line) if line.startswith("|") else ():
+                if len(cell) > CELL_WIDTH:
+                    yield number, f"a table cell of {len(cell)}"
+            number += 1
