@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t line = 64;
 
-/// On Sapphire Rapids early ownership takes 10 % off a message of 1 KB; on Zen 4 it adds 5 % (docs/shmem.md).
+/// On Sapphire Rapids early ownership takes 10 % off a message of 1 KB; on Zen 4 it adds 5 % (docs/results/shmem.md).
 bool is_of_intel() {
   __builtin_cpu_init();
   return __builtin_cpu_is("intel") != 0;

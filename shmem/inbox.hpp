@@ -12,7 +12,41 @@
 //   controls     RingControl per sender
 //   buffers      ring buffer per sender; pages come into being when used
 //
-// docs/shmem.md lists writer, reader and ordering of every word.
+// Every word lives in the inbox of its owner. "Lock": the engine lock of the process that does it; two processes never exclude
+// each other. Writer / reader / ordering, and why it is enough:
+//
+//   control word     of a record: sender, lock (zero to arm, then length and sort) / owner, lock / seq_cst or release: ring.hpp
+//   record           sender before publication / owner after it / by the control word; unchanged until `head` has passed it
+//   head             owner, lock / sender, lock / release, acquire: done with all before it; seq_cst beside want_room
+//   want_room        sender sets, owner clears (exchange) / both / seq_cst, Dekker with `head`; clearing in vain costs one try
+//   attention        owner raises and lowers, senders take (exchange) / senders, the kernel (futex) / seq_cst: attention.hpp.
+//                    Peers also read it as a hint, relaxed (is_attentive)
+//   contacts         sender sets its bit after its first record (fetch_or), owner empties / owner, lock / seq_cst before the
+//                    sender reads attention; acquire on taking. A bit seen late only delays the first poll of that ring
+//   progress slot    owner zeroes it when it opens it, then only the sender that was given it, until its FIN or refusal / owner,
+//                    any thread / release, acquire: bytes before the report. The message that names the slot orders the zero,
+//                    the message that ends the transfer the last report
+//   finalized        owner, once, before its sockets close / peers' helper threads after they saw that / release, acquire; the
+//                    kernel orders the close before its notice
+//   identity         owner before the file is sent to anybody / peers / by the socket
+//   claims           both sides of a `write` delivery, compare-and-swap / both, any thread / acquire, release, but it guards no
+//                    data. The receiver changes its generation before the slot is given out again: a late sender fails
+//   load             the process that expects, lock; the owner when that has died (stores 0) / all, lock / relaxed: a hint. One
+//                    writer at a time, and the dead write no more
+//   copied           owner, lock / all, lock / relaxed, as load
+//   adapter_work     owner, lock; peers' helper threads when it has died (store 0) / all, lock / relaxed: a hint, and all others
+//                    write the same
+//   marks            owner, lock, before each announcement of a block / receivers of such messages, lock / relaxed: only the
+//                    time in which their lines come is of interest
+//   pages of the alias file   sender of a `write` delivery, owner through its alias / owner, receiver of a message out of an
+//                    offered block / by progress slot or FIN, for a reader by the rts. The sender's buffer is not the
+//                    program's before the reader's FIN. The owner names only blocks that it has just found live
+//   helper bell      (eventfd) whoever takes attention that is neither none nor sleeper / owner's helper thread / the kernel's
+//
+// Words that threads of one process share: ShmemTransport::sleepers_ (seq_cst, so that `poke` wakes also when the level was
+// lowered in between), reminded_ (relaxed: set under the lock, cleared by the helper thread before it takes that), vanished_
+// (once, release, acquire); PeerMemory's regions and extents (release, acquire, made under a lock) and use counts (relaxed);
+// `usable_` of both copies (relaxed: a late reader fails itself).
 #pragma once
 
 #include <array>
