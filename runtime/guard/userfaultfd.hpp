@@ -6,7 +6,13 @@
 //
 // Pages of released sends are PROT_READ, which has nothing to do with their entries.
 //
-// A page that is missing in the file would be made by the touch itself, unseen; so `close` fills holes first.
+// Odd cases:
+//   a page is missing in the file (MADV_DONTNEED)   a touch would make it unseen; so `close` fills holes first
+//   large pages are made beside closed ones          only pages that no release holds are mapped again
+//   a toucher's mapping is unmapped under it         opening wakes it all the same; it faults again, and gets its SIGSEGV
+//   the opened page is mapped, or memory is short    woken as well; it comes back if it must
+//   fork                                             nothing is under guard then; the child closes the descriptor
+//   the guard ends                                   threads first, then the descriptor, which wakes everybody
 #pragma once
 
 #include <memory>
