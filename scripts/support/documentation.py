@@ -1,13 +1,16 @@
-"""Pages against programs: what exists is documented, and what is documented exists."""
+"""Pages against programs: what exists is documented, and what is documented exists. And pages against the rules for prose."""
 
 import re
 
 from builds import BUILD, ROOT
 from checks import Checks
+import prose
 from processes import run
 
 COMMAND = BUILD / "tools" / "sluice"
 OF_EVERY_SUBCOMMAND = {"--help"}
+MAX_LINES = {"docs/protocols.md": 100, "docs/shmem.md": 100, "docs/page-guard.md": 200, "docs/testing.md": 200}
+UNRULY = frozenset()  # pages that need not keep the rules for prose
 
 
 def documentation(_seconds):
@@ -17,6 +20,8 @@ def documentation(_seconds):
     checks.check("sluice --help lists subcommands", len(names) > 1)
     _check_command_page(checks, names)
     _check_manual(checks, names)
+    _check_prose(checks)
+    _check_links(checks)
     return checks.tally
 
 
@@ -63,3 +68,38 @@ def _check_manual(checks, names):
     overview = (pages["sluice.1"].read_text() if "sluice.1" in pages else "").replace("\\-", "-")
     missing = [name for name in names if f"sluice-{name}" not in overview]
     checks.check("sluice.1 names every subcommand", not missing, " ".join(missing))
+
+
+def _pages():
+    """By their names from the root on; none of build directories."""
+    folders = [folder for folder in ROOT.iterdir() if folder.is_dir() and folder.name[0] != "." and not (folder / "meson-info").exists()]
+    paths = [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.md"))]
+    return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(paths)}
+
+
+def _check_prose(checks):
+    """Lines and table cells are short enough, and pages that were once too long stay short."""
+    pages = _pages()
+    faults = [f"{name}:{line}: {fault}" for name, text in pages.items() if name not in UNRULY for line, fault in prose.faults(text)]
+    checks.check(f"prose has lines of {prose.WIDTH}, tables have cells of {prose.CELL_WIDTH} at most", not faults, "\n".join(faults))
+    for name, most in MAX_LINES.items():
+        lines = len(pages[name].splitlines())
+        checks.check(f"{name} has {most} lines at most", lines <= most, f"{lines} lines")
+
+
+def _anchors(text):
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def _check_links(checks):
+    """A link to a page, or to a section of one, leads somewhere."""
+    dead = []
+    for name, text in _pages().items():
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            page, _, anchor = target.partition("#")
+            path = (ROOT / name).parent / page if page else ROOT / name
+            is_dead = not path.exists() or (anchor and anchor not in _anchors(path.read_text()))
+            if "://" not in target and is_dead:
+                dead.append(f"{name}: {target}")
+    checks.check("links between pages lead somewhere", not dead, "\n".join(dead))
