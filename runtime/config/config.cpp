@@ -223,7 +223,7 @@ std::vector<ConfigVariable> make_table() {
               "receive that was announced to it, with the end told by a change of the last byte. put: the same, "
               "with a random byte there before. auto: inside a node both for long messages where each has a "
               "processor, otherwise the receiver if it waits. Over RDMA getcqe, and rdrp for messages of more than "
-              "two chunks. What a pair or a buffer does not permit is replaced by what it does."}),
+              "two chunks. A protocol that a pair or a buffer does not permit is replaced by one that it does."}),
       byte_count_or_auto(&Config::copy_chunk, {smallest_copy_chunk, largest_copy_chunk},
                          {"SLUICE_COPY_CHUNK", "auto or a number of bytes from 4K to 64M", "auto",
                           "The length of the pieces into which long copies inside a node are cut. Messages of others are served "
