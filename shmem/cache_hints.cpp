@@ -9,11 +9,10 @@
 namespace sluice::cache_hints {
 namespace {
 
-/// Stays in the nearest caches of both sides: of a ping-pong on Zen 4 it takes a third off 1 to 4 KB; and of all processes that
-/// share a processor.
+/// Stays in the nearest caches of both sides, and of all processes that share a processor. docs/results/shmem.md has what laps
+/// gain.
 constexpr std::size_t nearest_lap = std::size_t{4} << 10;
-/// On Emerald Rapids lines that went to another processor are the slower to get back the sooner that is: with it, a ping-pong of
-/// 1 KB takes 0.69 µs and not 0.75, of 4 KB 1.08 and not 1.31.
+/// On some of Intel's processors lines that went to another one are the slower to get back the sooner that is.
 [[maybe_unused]] constexpr std::size_t intel_lap = std::size_t{64} << 10;
 /// What all rings of a process may take of its caches.
 [[maybe_unused]] constexpr std::size_t most_in_laps = std::size_t{512} << 10;
@@ -26,7 +25,7 @@ namespace {
 
 constexpr std::size_t line = 64;
 
-/// On Sapphire Rapids early ownership takes 10 % off a message of 1 KB; on Zen 4 it adds 5 % (docs/results/shmem.md).
+/// Early ownership makes messages faster on Intel's processors; on others it gains nothing, or costs (docs/results/shmem.md).
 bool is_of_intel() {
   __builtin_cpu_init();
   return __builtin_cpu_is("intel") != 0;

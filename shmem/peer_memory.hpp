@@ -5,12 +5,11 @@
 // extents of 2 MB where it is used often (runtime/process/window_span.hpp). What is mapped stays, until address space becomes
 // scarce here.
 //
-// Two ways to get at a page. A load or store through the window is the fastest (20 to 50 GB/s) once the page is mapped here, but
-// mapping it is a fault of about 1 µs, or 0.8 µs where many are populated by one call. pread and pwrite need no mapping and move
-// 8 to 16 GB/s from 16 KB on (all measured on a Zen 5 guest). So a granule of 64 KB is moved by them `uses_before_mapping` times,
-// then populated, then used directly. That it is populated is only a hint: the peer may drop pages later, and a store faults as
-// usual. Where mapping is refused, all granules are moved by calls, but for writes of a process that may not write so far into a
-// file (RLIMIT_FSIZE: the kernel would send SIGXFSZ), which are by stores from the beginning.
+// Two ways to get at a page. A load or store through the window is the fastest once the page is mapped here, but mapping it is a
+// fault. pread and pwrite need no mapping and are slower (docs/results/shmem.md). So a granule of 64 KB is moved by them
+// `uses_before_mapping` times, then populated, then used directly. That it is populated is only a hint: the peer may drop pages
+// later, and a store faults as usual. Where mapping is refused, all granules are moved by calls, but for writes of a process that
+// may not write so far into a file (RLIMIT_FSIZE: the kernel would send SIGXFSZ), which are by stores from the beginning.
 //
 // Threading: any thread. What is mapped is found without a lock; a lock is taken to map more. `leave_address_space` while nobody
 // else is in here.

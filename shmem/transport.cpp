@@ -21,7 +21,7 @@ namespace sluice {
 namespace {
 
 /// Most often one message a poll: what the caller waits for is the last one there, and a look at the line after it, which the
-/// sender has just armed, costs a transfer between the processors (about 40 ns near, 190 far) before the call could return. Where
+/// sender has just armed, costs a transfer between the processors before the call could return. Where
 /// more are waited for, so many: a poll for each would cost half of what the message itself does.
 constexpr int most_at_once = 8;
 

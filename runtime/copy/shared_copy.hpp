@@ -2,13 +2,11 @@
 //
 // A plain store must fetch its line before it overwrites it, here from the other processor's cache. The string instruction
 // announces that whole lines will be written, and saves that on some processors. glibc's memcpy uses it from 8 KB to about the
-// size of a cache only. Between distant cores of a Zen 5 (tests/bench/ring_bench.cpp): a 1 KB message 345 ns instead of 420, a
-// stream of them 215 instead of 365; copies of 1 MB 38 GB/s instead of 11, of 4 MB 27 instead of 15. Between near cores there is
-// no difference. Below 512 bytes its start-up of about 10 ns is not won back.
+// size of a cache only. Between distant cores it may copy several times as fast, between near ones it makes no difference. Below
+// 512 bytes its start-up is not won back.
 //
-// On a Zen 4 the string instruction fetches the lines all the same, 9 GB/s, and only streaming stores do not, 50 GB/s; the other
-// side then reads from memory, which makes 21 GB/s together instead of 9 (tests/bench/copy_bench.cpp). From which length on that
-// pays is measured where the job runs: calibration.hpp.
+// Other processors fetch the lines all the same, and only streaming stores do not; the other side then reads from memory. From
+// which length on that pays is measured where the job runs: calibration.hpp. docs/results/shmem.md has figures.
 //
 // Order: copy_engine.hpp. What a copy wrote is visible before what the caller stores afterwards with release order.
 #pragma once

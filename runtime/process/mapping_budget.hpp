@@ -3,7 +3,7 @@
 // what the program leaves: of nearly everything in most programs, and of next to nothing in one that has used nearly everything
 // itself.
 //
-// The kernel tells the count only by naming every mapping, some 0.3 µs each. So it is counted at a rate that makes this a small
+// The kernel tells the count only by naming every mapping. So it is counted at a rate that makes this a small
 // part of the time, whatever the number is. What the program adds between two counts it finds granted: no more is taken of it
 // than a quarter of what was free.
 //

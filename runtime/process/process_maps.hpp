@@ -1,6 +1,6 @@
 // What the kernel maps where in this process, asked one address at a time: ioctl PROCMAP_QUERY on /proc/self/maps where the
-// kernel has it (6.11 and later, 0.33 µs a question, measured), else by reading the file (about 0.3 µs a line: 0.1 ms in an MPI
-// program).
+// kernel has it (6.11 and later), else by reading the file, which takes some hundred times as long in an MPI program
+// (docs/results/guard.md).
 //
 // Threading: any thread, the fault handler included; no lock, no allocation, less than 1 KB of stack. A walk is its thread's own.
 #pragma once
