@@ -158,13 +158,9 @@ TEXT = """# Cooperative rendezvous{between}
 Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}, {commit}. It builds what it needs, takes three quarters of an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write{page_option}`.
 
-The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs (`apps/patterns`, `apps/stencil`,
-`apps/bench`), inside one node: on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`; [protocols.md](../protocols.md) says what they do), and with what Sluice
-chooses by itself (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked between trials.
-(Whoever copies leaves lines in caches in which the other side is slow to write or to read them. What that costs is part of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a sender writes, in the receiver's reading.
-*Both ways, by pages* leaves both out.) In windows (*bandwidth*, *windows both ways*) a word of each page is written before each message, and read after it.
-Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted), auto is compared
-with each of them turn by turn, the best forced one is the one that it is farthest behind of, and the interval is the one in which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the other, and likewise the median of such pairs; there are
+The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs inside one node (`apps/patterns`, `apps/stencil`, `apps/bench`). They run on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`, [protocols.md](../protocols.md)), and with the protocol that Sluice chooses (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked between trials.
+(The side that copies leaves lines in caches in which the other side is slow to write or to read them. That cost is part of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a sender writes, in the receiver's reading. *Both ways, by pages* leaves both out.) In windows (*bandwidth*, *windows both ways*) a word of each page is written before each message, and read after it.
+Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted). auto is compared with each of them turn by turn. The best forced one is the one that it is farthest behind of. The interval is the one in which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the other, and likewise the median of such pairs; there are
 more of them where the interval had 1 in it at first, and more rounds where that of auto's time had {within}. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
 A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
 
@@ -197,8 +193,7 @@ copies are large messages that a rank copied, all of them or a part (the counter
 
 ## Small messages beside long ones
 
-`apps/beside`: one rank exchanges messages of 4 MB and answers small ones meanwhile; the time from a small message to its answer, with {beside_ranks} ranks. Whoever copies looks for other messages after each chunk; with
-a size behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB: not cut). *A chunk*: how long it took, where the rank that answers copies all of them, from traces of runs besides (from one record of progress to the next).
+`apps/beside`: one rank exchanges messages of 4 MB and answers small ones meanwhile; the time from a small message to its answer, with {beside_ranks} ranks. The side that copies looks for other messages after each chunk. With a size behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB: not cut). *A chunk*: how long it took, where the rank that answers copies all of them, from traces of runs besides (from one record of progress to the next).
 *Waited for more than a chunk*: small messages of these runs that more than the chunk under way was copied before.
 
 {beside}

@@ -78,10 +78,10 @@ def _pages():
 
 
 def _check_prose(checks):
-    """Lines and table cells are short enough, and pages that were once too long stay short."""
+    """Lines and table cells are short enough, sentences have subjects, and pages that were once too long stay short."""
     pages = _pages()
     faults = [f"{name}:{line}: {fault}" for name, text in pages.items() if name not in UNRULY for line, fault in prose.faults(text)]
-    checks.check(f"prose has lines of {prose.WIDTH}, tables have cells of {prose.CELL_WIDTH} at most", not faults, "\n".join(faults))
+    checks.check(f"sentences have subjects, lines {prose.WIDTH} and cells {prose.CELL_WIDTH} characters at most", not faults, "\n".join(faults))
     for name, most in MAX_LINES.items():
         lines = len(pages[name].splitlines())
         checks.check(f"{name} has {most} lines at most", lines <= most, f"{lines} lines")

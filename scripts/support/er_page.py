@@ -143,7 +143,7 @@ added because it gained most of eight that were tried when the best of the other
   master does not wait for a product before it sends the next matrix.
 
 Computation divided by communication is the time in computing on the host alone over the rest of its time; each application is shown from much communication to little. Columns with the names of sides
-are speed-ups over the host alone. What *release off* gains is not early release but the way in which messages are carried: a thread of Sluice's moves them while the program computes.
+are speed-ups over the host alone. The gain of *release off* is not early release but the way in which messages are carried: a thread of Sluice's moves them while the program computes.
 
 ![Speed-up over the host alone](early-release.svg)
 

@@ -8,6 +8,8 @@ TOKEN = re.compile(r"(?:`[^`]*`|!?\[[^\]]*\]\([^)]*\)|\S)+")  # a code span or a
 STARTS_BLOCK = re.compile(r"(?:[-+*]|\d+[.)]|#+|>|\|.*)$")  # what a line of prose must not begin with
 ITEM = re.compile(r"(\s*(?:[-+*]|\d+[.)])\s+)")
 VERBATIM = re.compile(r"#|\||    |!\[|<|$")
+SENTENCE_END = re.compile(r"(?<=[.!?:])\s+")
+HEADLESS = re.compile(r"(?:What|Whatever|Who|Whoever) .*[^?]$")  # a clause in the place of a subject
 
 
 def _blocks(lines):
@@ -32,16 +34,13 @@ def _wrapped_block(block, width):
     item = ITEM.match(block[0])
     first = item[1] if item else ""
     tokens = TOKEN.findall(" ".join(block)[len(first):])
-    lines, line = [], first
-    indent = " " * len(first)
+    lines = [[]]
     for token in tokens:
-        begins = not line.strip() or line == first
-        if begins or len(line) + 1 + len(token) <= width or STARTS_BLOCK.match(token):
-            line += token if begins else f" {token}"
-        else:
-            lines.append(line)
-            line = indent + token
-    return [*lines, line]
+        room = width - len(first) - sum(len(word) + 1 for word in lines[-1])
+        if lines[-1] and len(token) > room:
+            lines.append([lines[-1].pop()] if STARTS_BLOCK.match(token) and len(lines[-1]) > 1 else [])
+        lines[-1].append(token)
+    return [(" " * len(first) if number else first) + " ".join(words) for number, words in enumerate(lines)]
 
 
 def wrapped(text, width=WIDTH):
@@ -56,10 +55,19 @@ def cells_of(line):
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
+def _headless(block):
+    """Of the sentences in lines of prose, those whose subject is a clause. A noun says more."""
+    text = " ".join(line.strip() for line in block)
+    item = ITEM.match(text)
+    return [sentence for sentence in SENTENCE_END.split(text[len(item[1]) if item else 0:]) if HEADLESS.match(sentence)]
+
+
 def faults(text):
     """(number of the line, what is wrong with it)."""
     number = 1
     for is_prose, block in _blocks(text.splitlines()):
+        for sentence in _headless(block) if is_prose else ():
+            yield number, f"a sentence without a subject: {sentence}"
         for line in block:
             if is_prose and len(line) > WIDTH and len(TOKEN.findall(line)) > 2:
                 yield number, f"a line of {len(line)}"
