@@ -25,10 +25,6 @@ Engine::State::State(const Parts& parts)
   causality.watch(&early_return->releases);
   if (!job.concurrent_calls) mutex.prefer_this_thread();
   if (!job.transport) return;
-  if (blocks.usable() && reaches_by_rdma()) {
-    if (job.config.frequent_sends != FrequentChoice::off)
-      frequent = std::make_unique<FrequentSends>(static_cast<unsigned>(job.config.frequent_share));
-  }
   if (blocks.usable()) {
     early_return->releases.begin(*this);
     guard = early_return->releases.guard();
@@ -46,7 +42,6 @@ bool Engine::State::releases() const { return early_return->releases.may_return_
 
 Engine::State::~State() {
   blocks.stop_sweeper();
-  if (job.arena) job.arena->watch_registrations(nullptr);
   if (!helper_thread.joinable()) return;
   stopping.store(true, std::memory_order_release);
   job.transport->wake_helper();

@@ -53,12 +53,12 @@ constinit thread_local const void* in_host_call = nullptr;
 bool Engine::State::take_messages() {
   bool moved = false;
   if (job.transport) moved = job.transport->poll(*this) > 0;
-  if (!to_announce.empty()) announce_again();
+  put_receiver.announce_again();
   if (to_self.pending()) moved |= to_self.poll(*this) > 0;
   if (!streams.empty()) moved |= push_streams();
   moved |= rdma_way.work();
-  if (!announced.empty()) moved |= poll_announced();
-  if (!waiting_lines.empty()) moved |= advance_lines();
+  moved |= put_receiver.work();
+  moved |= put_sender.work();
   return moved;
 }
 
@@ -167,7 +167,7 @@ void Engine::State::arm(Lock& lock) {
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
   const bool pushes = stream_way.may_move() || rdma_way.has_room();
-  if ((!copies.empty() && !leaves_copies()) || pushes || needs_looks() || !looked) job.transport->wake_helper();
+  if ((!copies.empty() && !leaves_copies()) || pushes || put_sender.needs_looks() || !looked) job.transport->wake_helper();
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
@@ -320,7 +320,8 @@ void Engine::Pause::step() {
 /// where a transfer has outlived its operation, that is not known.
 AliasArena::InUse Engine::State::memory_in_use() const {
   AliasArena::InUse in_use;
-  in_use.all = rdma_transfers.outlive_requests() || withdrawals != 0 || (job.host.outstanding && job.host.outstanding());
+  in_use.all =
+      rdma_transfers.outlive_requests() || put_receiver.withdrawals() != 0 || (job.host.outstanding && job.host.outstanding());
   pool.for_each_in_use([&](const Request& request) {
     const bool ended = request.complete.load(std::memory_order_relaxed) || request.owned;
     if (!ended) in_use.pages.add(PageRange::covering(request.range()));
@@ -359,7 +360,7 @@ void Engine::drain() {
   for (;;) {
     if (state_->progress(lock)) continue;
     // What this process has sent to itself and not received when nothing moves any more, nobody will receive.
-    if (state_->pending_sends == state_->sends_to_self && state_->queued == 0 && state_->withdrawals == 0 &&
+    if (state_->pending_sends == state_->sends_to_self && state_->queued == 0 && state_->put_receiver.withdrawals() == 0 &&
         !(transport && transport->holds_output()))
       return;
     waiter.step(lock);

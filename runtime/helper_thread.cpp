@@ -51,7 +51,7 @@ void Engine::State::helper() {
         continue;
       }
       if (moved || !copies.empty()) continue;
-      if (!needs_looks() || stopping.load(std::memory_order_relaxed)) break;
+      if (!put_sender.needs_looks() || stopping.load(std::memory_order_relaxed)) break;
       lock.unlock();
       std::this_thread::sleep_for(look_interval);
       lock.lock();

@@ -189,7 +189,7 @@ void Engine::State::note_departure(Request& send, MessageKind kind, std::size_t 
 }
 
 void Engine::State::number(MessageHeader& header, Peer to) {
-  PeerMatching& peer = matching[static_cast<std::size_t>(to)];
+  PeerNumbers& peer = matching[static_cast<std::size_t>(to)];
   header.rtrs = peer.rtrs;
   ++peer.sent;
 }

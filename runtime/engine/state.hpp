@@ -20,6 +20,7 @@
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/matching.hpp"
 #include "runtime/engine/message_lines.hpp"
+#include "runtime/engine/peer_numbers.hpp"
 #include "runtime/engine/pending.hpp"
 #include "runtime/engine/request.hpp"
 #include "runtime/engine/statistics.hpp"
@@ -29,13 +30,14 @@
 #include "runtime/policy/announcement_budget.hpp"
 #include "runtime/policy/hybrid_choice.hpp"
 #include "runtime/policy/unchanged_sends.hpp"
-#include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/job_registrations.hpp"
+#include "runtime/rendezvous/frequent_sender.hpp"
 #include "runtime/rendezvous/node_way.hpp"
 #include "runtime/rendezvous/offload.hpp"
 #include "runtime/rendezvous/packing.hpp"
+#include "runtime/rendezvous/put_receiver.hpp"
+#include "runtime/rendezvous/put_sender.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
-#include "runtime/rendezvous/receiver_initiated.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/rendezvous/ways.hpp"
 #include "runtime/trace/kinds.hpp"
@@ -177,13 +179,25 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   [[nodiscard]] std::size_t missing_bytes(const Request& receive) { return node_way.delivery().missing_bytes(receive); }
   [[nodiscard]] bool can_read_from(const Request& receive) const { return node_way.can_read_from(receive); }
 
-  // --- small messages from the program's memory (rendezvous/frequent.cpp) -----------------------------------------------
+  // --- small messages from the program's memory (rendezvous/frequent_sender.hpp) -----------------------------------------
+  /// What FrequentSender asks of the rest (rendezvous/state_sinks.cpp).
+  class FrequentHost final : public FrequentSender::Host {
+   public:
+    explicit FrequentHost(State& state) : state_(state) {}
+    bool in_alias_block(ByteRange bytes) override;
+    bool make_block(ByteRange bytes) override;
+    [[nodiscard]] bool guards(ByteRange bytes) const override;
+    void finish(Request& send) override;
+
+   private:
+    State& state_;
+  };
+  // --- forwarders: gone with the last caller in another room
   /// Counts the message; whether its buffer is used often enough to be registered.
-  [[nodiscard]] bool is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes);
-  bool send_gathered(Request& send, const MessageHeader& header);
-  void on_gathered(Request& send);
-  [[nodiscard]] bool reaches_by_rdma() const;  // anybody
-  FrequentTerms measure_frequent_terms(Rdma& adapter);
+  [[nodiscard]] bool is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes) {
+    return frequent_sender.counts(bytes) && frequent_sender.count(context.peer(to), ByteRange::of(data, bytes));
+  }
+  bool send_gathered(Request& send, const MessageHeader& header) { return frequent_sender.send(send, header); }
 
   // --- by RDMA (rendezvous/rdma_way.hpp) ----------------------------------------------------------------------------------
   /// What RdmaWay asks of the rest (rendezvous/state_sinks.cpp).
@@ -197,7 +211,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
     void finish(Request& request) override;
     void begin_again(Request& receive) override;
     void put_posted(Request& send) override;
-    void gathered(Request& send) override;
     void tell_match() override;
     void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) override;
 
@@ -215,47 +228,36 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   void on_transferred(std::uint64_t token) override { rdma_transfers.on_transferred(token); }
   void look_at_sentinels(Request& receive) { rdma_way.sentinels().look(receive); }
 
-  // --- receives announced to their senders (rendezvous/announced.cpp, receiver_initiated.hpp) ----------------------------
-  [[nodiscard]] bool may_announce(const Request& receive) const;
-  void announce_receive(Request& receive);
-  void send_ready_to_receive(Request& receive);
-  void end_announcement(Request& receive);
-  /// A message of the sender's matched it, or it is over.
-  void leave_announcements(Request& receive) {
-    if (receive.announcements != 0 && (receive.announced || receive.announce_link.linked)) [[unlikely]]
-      leave_their_list(receive);
+  // --- receives announced to their senders (rendezvous/receiver_initiated.hpp) --------------------------------------------
+  /// What PutSender and PutReceiver ask of the rest (rendezvous/state_sinks.cpp).
+  class PutHost final : public PutSender::Host, public PutReceiver::Host {
+   public:
+    explicit PutHost(State& state) : state_(state) {}
+    void send_in_turn(Request& send) override;
+    void check_context(Peer from, const MessageHeader& header) override;
+    void send_control(Peer to, MessageKind kind, std::uint64_t subject) override;
+    void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload) override;
+    void finish(Request& receive) override;
+    void note_match(Request& receive) override;
+    [[nodiscard]] bool awaits_matches() const override;
+    void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) override;
+
+   private:
+    State& state_;
+  };
+  // --- forwarders: gone with the last caller in another room
+  void transmit(Request* send) { put_sender.goes_at_once(*send) ? send_in_turn(send) : put_sender.transmit(*send); }
+  void on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready) {
+    put_sender.on_ready_to_receive(from, header, ready);
   }
-  void leave_their_list(Request& receive);
-  void conclude_put(Request& receive, std::size_t bytes, bool seen);
-  bool poll_announced();
-  void on_put_end(Request& receive, const PutEnd& end);
-  /// Before an eager or rts message is matched. `known`: how many announcements had come to its sender.
-  void before_matching(Peer from, std::uint16_t known) {
-    ++matching[static_cast<std::size_t>(from)].arrived;
-    if (!announced.empty()) [[unlikely]]
-      take_back_crossed(from, known);
-  }
-  void take_back_crossed(Peer from, std::uint16_t known);
-  void announce_again();
-  void cancel(Request& receive);
-  void end_cancelled(Request& receive);
-  void on_withdrawn(Peer from, std::uint64_t subject);
-  void withdraw(Request& receive);
-  template <class Which>
-  std::size_t take_back(Peer from, Which which);
-  // ... and the sends to them (rendezvous/line.cpp)
-  void transmit(Request* send);
-  bool transmit_in_turn(Request* send);
-  bool begin_put(Request& send, const OpenReceive& receive);
-  [[nodiscard]] bool waits_for_receiver(Request& send);
-  [[nodiscard]] bool waited_enough(const Request& send) const;
-  void advance_line(Peer peer);
-  bool advance_lines();
-  void all_of_put_posted(Request& send);
-  void on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready);
-  void on_withdraw(Peer from, std::uint64_t subject);
-  void send_withdrawn(Peer to, std::uint64_t subject);
-  [[nodiscard]] bool needs_looks() const;
+  void on_withdraw(Peer from, std::uint64_t subject) { put_sender.on_withdraw(from, subject); }
+  void announce_receive(Request& receive) { put_receiver.announce(receive); }
+  void leave_announcements(Request& receive) { put_receiver.leave(receive); }
+  void before_matching(Peer from, std::uint16_t known) { put_receiver.before_matching(from, known); }
+  void on_put_end(Request& receive, const PutEnd& end) { put_receiver.on_put_end(receive, end); }
+  void cancel(Request& receive) { put_receiver.cancel(receive); }
+  void withdraw(Request& receive) { put_receiver.withdraw(receive); }
+  void on_withdrawn(Peer from, std::uint64_t subject) { put_receiver.on_withdrawn(from, subject); }
 
   // --- who copies (rendezvous/copy_choice.cpp) ------------------------------------------------------------
   /// A match that the trace is to be told of when the answer to it has left, as the sender waits for that.
@@ -407,12 +409,12 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   std::size_t& shared_receives = node_way.delivery().shared_receives();
   Causality causality;
   const std::size_t& unmatched_releases = causality.unmatched();  // a forwarder
-  std::vector<PeerMatching> matching;                             // by peer
-  std::vector<Peer> waiting_lines;                                // peers to whom sends wait in line
-  IntrusiveList<Request, &Request::announce_link> announced;      // receives, in order of announcement
-  IntrusiveList<Request, &Request::announce_link> to_announce;    // again, as a message crossed
+  std::vector<PeerNumbers> matching;                              // by peer
   RdmaHost rdma_host{*this};
-  RdmaWay rdma_way{rdma_host, {self, config, transport, arena, job_registrations, rdma_transfers, statistics}};
+  RdmaWay rdma_way{rdma_host, {job, job_registrations, rdma_transfers, statistics}};
+  PutHost put_host{*this};
+  PutReceiver put_receiver{put_host, {job, rdma_way, rdma_transfers, matching, statistics}};
+  PutSender put_sender{put_host, {job, rdma_way, matching, statistics}};
   Offload offload{{.config = job.config,
                    .memory = job.transport,
                    .hints = job.transport,
@@ -423,14 +425,18 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
                    .statistics = statistics}};
   WaysSink ways_sink{*this};
   Ways ways{ways_sink, {&rdma_way, &node_way, &stream_way}};
-  std::size_t announced_count = 0;
-  std::size_t withdrawals = 0;  // that are not answered yet
-  std::size_t queued = 0;       // messages in `outgoing`
+  // --- forwarders: gone with the last caller in another room
+  const std::size_t& announced_count = put_receiver.announced();
+  // ---
+  std::size_t queued = 0;  // messages in `outgoing`
 
   const PageGuard* guard = nullptr;  // that of early_return, which owns it
   std::unique_ptr<EarlyReturn> early_return;
-  std::unique_ptr<FrequentSends> frequent;  // where an adapter reaches somebody
-  Mapping frequent_probe;
+  FrequentHost frequent_host{*this};
+  FrequentSender frequent_sender{frequent_host, {job, job_registrations, rdma_transfers, statistics}};
+  // --- forwarders: gone with the last caller in another room
+  const std::size_t& gathered_sends = frequent_sender.under_way();  // nothing but their own end is to come of them
+  // ---
 
   std::uint64_t operations = 0;     // numbers receives and held sends in order of the calls
   std::size_t open_receives = 0;    // incomplete
@@ -439,9 +445,8 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   std::size_t last_large_send = 0;  // its bytes
   bool exchanges = false;           // some of them while the last large message was received
   std::size_t pending_sends = 0;
-  std::size_t gathered_sends = 0;  // of these, read by an adapter: nothing but their own end is to come of them
-  std::size_t left_sends = 0;      // of these, brought whole by their announcements: likewise
-  std::size_t sends_to_self = 0;   // of these, by this process to itself
+  std::size_t left_sends = 0;     // of these, brought whole by their announcements: nothing is to come of them
+  std::size_t sends_to_self = 0;  // of these, by this process to itself
   std::size_t buffered_sends = 0;
   std::size_t buffered_bytes = 0;
   std::size_t aside_bytes = 0;

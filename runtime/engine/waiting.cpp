@@ -114,7 +114,7 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
   // What comes to a receive that was announced wakes nobody. Looked for more and more rarely, so that it is late by so much at
   // most.
-  if (!state_.announced.empty()) limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
+  if (state_.put_receiver.announced() != 0) limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
   limit = std::min(limit, microseconds((until_ns - waited_ns_) / 1000 + 1));
   state_.sleep(lock, limit);
 }

@@ -2,7 +2,6 @@
 
 #include "runtime/rendezvous/chunk_claims.hpp"
 #include "runtime/rendezvous/rdma_protocol.hpp"
-#include "runtime/rendezvous/receiver_initiated.hpp"
 
 namespace sluice {
 namespace {
@@ -33,12 +32,6 @@ const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts) {
   if (!beside_copies && (flags & where) != flag_rdma) return "says two things of where its data is";
   const std::uint64_t address = beside_copies ? rts.registered_address : rts.sender_address;
   return wraps(address, rts.message_bytes) ? "announces memory that no address space has" : nullptr;
-}
-
-const char* ready_fault(const ReadyToReceive& ready, const PeerMatching& to) {
-  if (ready.capacity == 0 || wraps(ready.address, ready.capacity)) return "announces memory that no address space has";
-  if (ready.seen > to.sent) return "has seen more messages than were sent to it";
-  return to.open.size() >= most_announced ? "announces more receives than a process may" : nullptr;
 }
 
 const char* reply_fault(const Request& request, Peer from, const MessageHeader& header) {

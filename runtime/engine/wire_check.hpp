@@ -19,8 +19,6 @@
 
 namespace sluice {
 
-struct PeerMatching;
-
 /// eager, rts. A context that has no group yet knows its members only as `job_size`.
 [[nodiscard]] inline const char* matching_fault(const Context& context, Peer from, const MessageHeader& header,
                                                 std::size_t job_size) {
@@ -32,9 +30,6 @@ struct PeerMatching;
 
 /// What an announcement says of its message.
 [[nodiscard]] const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts);
-
-/// rtr, of a peer to which so much was sent, and of which so many receives are kept.
-[[nodiscard]] const char* ready_fault(const ReadyToReceive& ready, const PeerMatching& to);
 
 /// cts, refuse, data, fin, ack, for the request that the message names.
 [[nodiscard]] const char* reply_fault(const Request& request, Peer from, const MessageHeader& header);

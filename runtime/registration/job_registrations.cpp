@@ -2,6 +2,10 @@
 
 namespace sluice {
 
+JobRegistrations::~JobRegistrations() {
+  if (cache_ && arena_) arena_->watch_registrations(nullptr);
+}
+
 RegisteredMemory JobRegistrations::acquire(Rdma& adapter, ByteRange bytes, Backing backing) {
   if (!cache_) {
     cache_ = std::make_unique<RegistrationCache>(adapter, limits_);

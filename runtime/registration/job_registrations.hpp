@@ -14,6 +14,9 @@ class JobRegistrations {
  public:
   /// `arena`: nullptr where there are no blocks.
   JobRegistrations(AliasArena* arena, RegistrationCache::Limits limits) : arena_(arena), limits_(limits) {}
+  ~JobRegistrations();
+  JobRegistrations(const JobRegistrations&) = delete;
+  JobRegistrations& operator=(const JobRegistrations&) = delete;
 
   /// As RegistrationCache::acquire.
   [[nodiscard]] RegisteredMemory acquire(Rdma& adapter, ByteRange bytes, Backing backing);

@@ -36,7 +36,7 @@ void Putnr::all_posted(RdmaWay& way, Request& send) const {
   way.host().put_posted(send);
 }
 
-/// PS3. PR2 is in announced.cpp.
+/// PS3. PR2 is in put_receiver.cpp.
 void Putnr::all_complete(RdmaWay& way, Request& send) const { way.host().finish(send); }
 
 const RdmaProtocol& rdma_protocols::putnr() {

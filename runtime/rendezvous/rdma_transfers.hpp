@@ -1,6 +1,6 @@
 // What adapters have been told to move for this process, and what becomes of it: the pieces that are posted, and the transfers
 // that outlive their requests. Every transfer goes through here: messages by RDMA (rdma_way.hpp), the chunks of coop-hca
-// (offload.hpp), gathered eager messages (frequent.cpp). What to post, and when, is theirs to say.
+// (offload.hpp), gathered eager messages (frequent_sender.hpp). What to post, and when, is theirs to say.
 //
 // Belongs to the engine lock.
 #pragma once

@@ -14,7 +14,7 @@ constexpr std::size_t chunks_in_one_read = 2;
 }  // namespace
 
 RdmaWay::RdmaWay(Host& host, const Parts& parts)
-    : host_(host), parts_(parts), sentinels_(static_cast<std::uint64_t>(parts.self), parts.statistics) {}
+    : host_(host), parts_(parts), sentinels_(static_cast<std::uint64_t>(parts.job.self), parts.statistics) {}
 
 // --- memory ------------------------------------------------------------------------------------------------------------
 
@@ -22,7 +22,7 @@ bool RdmaWay::register_buffer(Request& request, std::size_t bytes, Rdma& adapter
   if (request.rdma) return true;
   const ByteRange range = ByteRange::of(request.data, bytes);
   const bool in_block = request.released || host_.in_alias_block(range);
-  std::byte* const address = in_block ? parts_.arena->alias(range.begin) : unguarded_address(request.data, bytes);
+  std::byte* const address = in_block ? parts_.job.arena->alias(range.begin) : unguarded_address(request.data, bytes);
   RegisteredMemory memory;
   if (address) {
     const Backing backing = in_block ? Backing::alias : Backing::application;
@@ -226,7 +226,7 @@ void RdmaWay::piece_complete(Request& request, const RdmaPiece& /*piece*/) {
   if (!transfer.all_posted()) {
     if (!request.work_link.linked) go_on_posting(request);
   } else if (transfer.pieces.empty()) {
-    transfer.eager ? host_.gathered(request) : transfer.protocol->all_complete(*this, request);
+    transfer.protocol->all_complete(*this, request);
   }
 }
 

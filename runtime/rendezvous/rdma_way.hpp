@@ -21,6 +21,7 @@
 #include <span>
 
 #include "runtime/config/config.hpp"
+#include "runtime/engine/job.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/registration/job_registrations.hpp"
 #include "runtime/rendezvous/copy_list.hpp"
@@ -29,7 +30,6 @@
 #include "runtime/rendezvous/rdma_transfers.hpp"
 #include "runtime/rendezvous/way.hpp"
 #include "runtime/trace/kinds.hpp"
-#include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 
@@ -50,8 +50,6 @@ class RdmaWay final : public Way, public RdmaUser {
     virtual void begin_again(Request& receive) = 0;
     /// A write to a receive that was announced is posted whole.
     virtual void put_posted(Request& send) = 0;
-    /// Of what is not this way's (RdmaUser).
-    virtual void gathered(Request& send) = 0;
     // the trace is told
     virtual void tell_match() = 0;
     virtual void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) = 0;
@@ -60,10 +58,7 @@ class RdmaWay final : public Way, public RdmaUser {
     ~Host() = default;
   };
   struct Parts {
-    Peer self{};
-    const Config& config;
-    Adapters* adapters;  // nullptr in a job of one process
-    AliasArena* arena;   // nullptr: no blocks
+    const Job& job;
     JobRegistrations& registrations;
     RdmaTransfers& transfers;
     EngineStatistics& statistics;
@@ -71,7 +66,9 @@ class RdmaWay final : public Way, public RdmaUser {
   RdmaWay(Host& host, const Parts& parts);
 
   // --- as of any way
-  [[nodiscard]] Rdma* adapter_for(Peer peer) const { return peer == parts_.self ? nullptr : parts_.adapters->rdma(peer); }
+  [[nodiscard]] Rdma* adapter_for(Peer peer) const {
+    return peer == parts_.job.self ? nullptr : parts_.job.transport->rdma(peer);
+  }
   /// Into the announcement of a large message: whether and where an adapter may take it.
   void offer(Request& send, MessageHeader& header, ReadyToSend& rts);
   [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override;
@@ -104,7 +101,7 @@ class RdmaWay final : public Way, public RdmaUser {
 
   // --- of the protocols
   [[nodiscard]] Host& host() { return host_; }
-  [[nodiscard]] const Config& config() const { return parts_.config; }
+  [[nodiscard]] const Config& config() const { return parts_.job.config; }
   void set_sentinels(Request& receive);
   /// What is missing, at most `most_outstanding` pieces at a time.
   void read(Request& receive, std::size_t piece_bytes, std::size_t most_outstanding);
@@ -123,13 +120,13 @@ class RdmaWay final : public Way, public RdmaUser {
   bool push_posting();
   bool poll_last_bytes();
 
-  // First what every poll looks at.
-  WorkList posting_;            // transfers that want room in their adapter's queue
-  bool posting_waits_ = false;  // none of them has room; on_room follows
-  WorkList polled_;             // receives whose last byte is looked at
   Host& host_;
   const Parts parts_;
   RdmaSentinels sentinels_;
+  // Last what every poll looks at, in front of what it looks at next.
+  bool posting_waits_ = false;  // none of these has room; on_room follows
+  WorkList posting_;            // transfers that want room in their adapter's queue
+  WorkList polled_;             // receives whose last byte is looked at
 };
 
 }  // namespace sluice

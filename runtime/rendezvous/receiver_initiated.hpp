@@ -44,22 +44,15 @@
 // The end. The last byte of the receive buffer gets a value, the sender looks whether the message ends with the same one, and
 // then sends a fin. It also does when the message is shorter than the buffer (the byte is put back then), and when the receiver
 // does not look because its adapter does not place data in order. Nobody else tells a sleeping thread: those that wait look from
-// time to time (Waiter::step), and so does the helper thread while something hangs on it (State::needs_looks).
+// time to time (Waiter::step), and so does the helper thread while something hangs on it (PutSender::needs_looks).
 //
-// Everything here belongs to the engine lock.
+// The sender's side is put_sender.hpp, the receiver's put_receiver.hpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
-#include <vector>
-
-#include "runtime/base/types.hpp"
-#include "runtime/transport/rdma.hpp"
 
 namespace sluice {
-
-class Request;
 
 /// Receives of this process that may be announced at a time, to all senders together.
 inline constexpr std::size_t most_announced = 1024;
@@ -68,36 +61,5 @@ inline constexpr std::uint8_t most_announcements = 4;
 
 /// Subject of a withdraw of all receives. No request has this name.
 inline constexpr std::uint64_t every_receive = 0;
-
-/// A receive of the peer's that a message of this process may take.
-struct OpenReceive {
-  ContextId context{};
-  Tag tag{};
-  std::uint64_t request = 0;
-  RemoteMemory memory;
-  std::size_t capacity = 0;
-  std::byte last_byte{};
-  bool polled = false;
-  std::uint16_t number = 0;  // of the announcement
-};
-
-/// What this process knows of the matching between it and one peer. There is one for every peer of the job, most of them idle, so
-/// its containers are those that take nothing while they are empty.
-struct PeerMatching {
-  // of what it sends
-  std::uint64_t sent = 0;                  // eager and rts messages
-  std::uint16_t rtrs = 0;                  // of the peer, that have come
-  std::vector<OpenReceive> open;           // in order of announcement
-  std::list<Request*> line;                // sends that are not sent yet; the first waits for an rtr, or is being posted
-  std::vector<std::uint64_t> withdrawals;  // of the peer, to be answered when the first in line is posted
-  bool announces = true;                   // worth waiting for
-  // of what it receives
-  std::uint64_t arrived = 0;    // eager and rts messages
-  std::uint16_t announced = 0;  // by rtr
-  bool withdrawing = false;     // all of them
-
-  /// Messages go out as they come.
-  [[nodiscard]] bool plain() const { return line.empty() && open.empty(); }
-};
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,10 @@ class RdmaSide : public RdmaWay::Host, public MessageSink {
   };
 
   RdmaSide(ModelAdapters& network, Peer self, const Config& how)
-      : config(how),
-        transport(network.transport(self)),
+      : transport(network.transport(self)),
+        job({.self = self, .job_size = 2, .transport = &transport, .host = {}, .config = how}),
         transfers(&transport),
-        way(*this, {self, config, &transport, nullptr, registrations, transfers, statistics}) {}
+        way(*this, {job, registrations, transfers, statistics}) {}
   virtual ~RdmaSide() = default;
 
   Request& request(Request::Kind kind, Peer peer, std::span<std::byte> data) {
@@ -61,11 +62,10 @@ class RdmaSide : public RdmaWay::Host, public MessageSink {
   }
   void finish(Request& request) override {
     finished.push_back(&request);
-    transfers.end(request);
+    if (request.rdma) transfers.end(request);
   }
   void begin_again(Request& receive) override { begun_again.push_back(&receive); }
-  void put_posted(Request&) override {}
-  void gathered(Request&) override {}
+  void put_posted(Request& send) override { on_put_posted(send); }
   void tell_match() override {}
   void tell_choice(const Request&, trace::Protocol, trace::Reason) override {}
 
@@ -73,8 +73,8 @@ class RdmaSide : public RdmaWay::Host, public MessageSink {
   void on_transferred(std::uint64_t token) override { transfers.on_transferred(token); }
   void on_room(Peer) override { way.on_room(); }
 
-  const Config config;
   Transport& transport;
+  const Job job;
   EngineStatistics statistics;
   JobRegistrations registrations{nullptr, {~std::size_t{0}, ~std::size_t{0}}};
   std::deque<Request> requests;
@@ -84,6 +84,7 @@ class RdmaSide : public RdmaWay::Host, public MessageSink {
   std::vector<const Request*> finished;
   std::vector<const Request*> begun_again;
   std::vector<Fallback> fallbacks;
+  std::function<void(Request&)> on_put_posted = [](Request&) {};
 };
 
 }  // namespace sluice

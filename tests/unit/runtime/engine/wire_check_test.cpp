@@ -4,7 +4,6 @@
 
 #include "runtime/engine/matching.hpp"
 #include "runtime/rendezvous/rdma_protocol.hpp"
-#include "runtime/rendezvous/receiver_initiated.hpp"
 
 namespace sluice {
 namespace {
@@ -239,18 +238,6 @@ TEST_F(WireCheck, a_receive_that_was_announced_is_ended_by_its_sender) {
   announced.announced = true;
   EXPECT_TRUE(fits(announced, MessageKind::fin));
   EXPECT_FALSE(fits(announced, MessageKind::data));
-}
-
-TEST(WireCheckReady, memory_and_counts_of_an_announced_receive_are_possible) {
-  PeerMatching to;
-  to.sent = 3;
-  const ReadyToReceive good{.address = 4096, .capacity = 100, .seen = 3};
-  EXPECT_EQ(ready_fault(good, to), nullptr);
-  EXPECT_NE(ready_fault({.address = 4096, .capacity = 0, .seen = 3}, to), nullptr);
-  EXPECT_NE(ready_fault({.address = ~std::uint64_t{0} - 98, .capacity = 100, .seen = 3}, to), nullptr);
-  EXPECT_NE(ready_fault({.address = 4096, .capacity = 100, .seen = 4}, to), nullptr);
-  to.open.resize(most_announced);
-  EXPECT_NE(ready_fault(good, to), nullptr);
 }
 
 TEST(WireCheckMatching, source_is_the_senders_rank_in_the_group) {

@@ -59,7 +59,6 @@ class FakeRdmaHost final : public RdmaWay::Host {
   void finish(Request&) override {}
   void begin_again(Request&) override {}
   void put_posted(Request&) override {}
-  void gathered(Request&) override {}
   void tell_match() override {}
   void tell_choice(const Request&, trace::Protocol, trace::Reason) override {}
 };
@@ -103,10 +102,11 @@ class OffloadTest : public ::testing::Test {
   MessageLines lines_{{calibration_, {}, false}, nullptr, 2};
   NodeCopies copies_{{&memory_, &memory_, nullptr, lines_, statistics_}};
   AdapterTransport transport_;
+  const Job job_{{.self = Peer{1}, .job_size = 2, .transport = &transport_, .host = {}, .config = config_}};
   FakeRdmaHost rdma_host_;
   JobRegistrations registrations_{nullptr, {~std::size_t{0}, ~std::size_t{0}}};
   RdmaTransfers transfers_{&transport_};
-  RdmaWay rdma_way_{rdma_host_, {Peer{1}, config_, &transport_, nullptr, registrations_, transfers_, statistics_}};
+  RdmaWay rdma_way_{rdma_host_, {job_, registrations_, transfers_, statistics_}};
   WriteDelivery delivery_{host_, {&memory_, copies_, lines_, statistics_, offload_, chunk}};
   Offload offload_{{config_, &memory_, &memory_, &transport_, transfers_, rdma_way_, delivery_, statistics_}};
   Request receive_;

@@ -1,14 +1,13 @@
-// Receives that are announced to their senders (putnr, put): the receiver's side of receiver_initiated.hpp.
+#include "runtime/rendezvous/put_receiver.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine/state.hpp"
+#include "runtime/engine/matching.hpp"
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/guard/user_memory.hpp"
-#include "runtime/rendezvous/rdma_protocol.hpp"
 
 namespace sluice {
 namespace {
@@ -34,39 +33,40 @@ bool last_byte_changed(const Request& receive) {
 
 }  // namespace
 
-bool Engine::State::may_announce(const Request& receive) const {
-  if (!receiver_initiated(config.rendezvous) || receive.rank == any_source || receive.tag == any_tag) return false;
-  if (receive.has_gaps() || unmatched_releases != 0 || announced_count == most_announced) return false;
+PutReceiver::PutReceiver(Host& host, const Parts& parts)
+    : announces_(receiver_initiated(parts.job.config.rendezvous)), host_(host), parts_(parts), senders_(parts.numbers.size()) {}
+
+bool PutReceiver::may_announce(const Request& receive) const {
+  if (receive.rank == any_source || receive.tag == any_tag) return false;
+  if (receive.has_gaps() || host_.awaits_matches() || announced_count_ == most_announced) return false;
   if (receive.announcements == most_announcements) return false;
   const Peer sender = receive.context->peer(receive.rank);
-  if (matching[static_cast<std::size_t>(sender)].withdrawing) return false;
-  return rdma_for(sender) && receive.bytes > eager_limits[static_cast<std::size_t>(sender)] &&
+  if (senders_[index(sender)].withdrawing) return false;
+  return parts_.way.adapter_for(sender) && receive.bytes > parts_.job.eager_limit_of(sender) &&
          !receive.context->may_be_preceded(receive);
 }
 
-void Engine::State::announce_receive(Request& receive) {
-  if (!may_announce(receive)) return;
+void PutReceiver::begin(Request& receive) {
   const Peer sender = receive.context->peer(receive.rank);
-  if (!register_buffer(receive, receive.bytes, *rdma_for(sender))) return;
+  if (!parts_.way.register_buffer(receive, receive.bytes, *parts_.way.adapter_for(sender))) return;
   receive.peer = sender;
   receive.announced = true;
   ++receive.announcements;
-  announced.push_back(&receive);
-  ++announced_count;
-  ++statistics.receives_announced;
-  receive.rdma->protocol = &protocol_of(config.rendezvous);
-  receive.rdma->protocol->begin(rdma_way, receive);
+  announced_.push_back(&receive);
+  ++announced_count_;
+  ++parts_.statistics.receives_announced;
+  receive.rdma->protocol = &protocol_of(parts_.job.config.rendezvous);
+  receive.rdma->protocol->begin(parts_.way, receive);
   send_ready_to_receive(receive);
 }
 
-void Engine::State::send_ready_to_receive(Request& receive) {
-  PeerMatching& sender = matching[static_cast<std::size_t>(receive.peer)];
-  receive.announcement = ++sender.announced;
+void PutReceiver::send_ready_to_receive(Request& receive) {
+  receive.announcement = ++senders_[index(receive.peer)].announced;
   const RemoteMemory here = receive.rdma->memory.remote();
   const ReadyToReceive ready{.receiver_request = static_cast<std::uint64_t>(receive.id),
                              .address = here.address,
                              .capacity = receive.bytes,
-                             .seen = sender.arrived,
+                             .seen = parts_.numbers[index(receive.peer)].arrived,
                              .key = here.key,
                              .last_byte = std::to_integer<std::uint8_t>(receive.last_byte_preset),
                              .polled = receive.rdma->adapter->places_in_order() ? std::uint8_t{1} : std::uint8_t{0}};
@@ -75,35 +75,41 @@ void Engine::State::send_ready_to_receive(Request& receive) {
   header.subject = static_cast<std::uint64_t>(receive.context->id());
   header.source = receive.context->self();
   header.tag = receive.tag;
-  send_or_queue(receive.peer, header, std::as_bytes(std::span(&ready, 1)));
+  host_.send_or_queue(receive.peer, header, std::as_bytes(std::span(&ready, 1)));
   if (trace::on()) [[unlikely]]
     trace::message_left(receive, header.kind, sizeof ready, receive.announcement);
 }
 
-/// The sender will not write to it (any more): MPI changes nothing of a buffer beyond the message.
-void Engine::State::end_announcement(Request& receive) {
-  announced.remove(&receive);
-  --announced_count;
-  receive.announced = false;
-  restore_last_byte(receive);
-  end_rdma(receive);
+void PutReceiver::announce_all_again() {
+  while (Request* receive = to_announce_.pop_front()) announce(*receive);
 }
 
-void Engine::State::leave_their_list(Request& receive) {
+void PutReceiver::remove(Request& receive) {
+  announced_.remove(&receive);
+  --announced_count_;
+  receive.announced = false;
+}
+
+/// The sender will not write to it (any more): MPI changes nothing of a buffer beyond the message.
+void PutReceiver::end_announcement(Request& receive) {
+  remove(receive);
+  restore_last_byte(receive);
+  parts_.transfers.end(receive);
+}
+
+void PutReceiver::leave_list(Request& receive) {
   if (receive.announced) {
     end_announcement(receive);
   } else {
-    to_announce.remove(&receive);
+    to_announce_.remove(&receive);
   }
 }
 
 /// PR2: the message is in place. `seen`: by its last byte.
-void Engine::State::conclude_put(Request& receive, std::size_t bytes, bool seen) {
-  ++statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
-  statistics.last_bytes_seen += seen ? 1 : 0;
-  announced.remove(&receive);
-  --announced_count;
-  receive.announced = false;
+void PutReceiver::conclude(Request& receive, std::size_t bytes, bool seen) {
+  ++parts_.statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
+  parts_.statistics.last_bytes_seen += seen ? 1 : 0;
+  remove(receive);
   if (bytes < receive.bytes) restore_last_byte(receive);
   receive.context->unpost(&receive);
   receive.matched = true;
@@ -111,47 +117,47 @@ void Engine::State::conclude_put(Request& receive, std::size_t bytes, bool seen)
   if (trace::on()) [[unlikely]] {
     trace::matched_put(receive, receive.announcement);
     const bool is_put = receive.rdma->protocol->kind() == Rendezvous::put;
-    note_choice(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::asked_for);
+    host_.tell_choice(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::asked_for);
   }
   receive.offset = bytes;
-  note_match(receive);
-  finish(&receive);
+  host_.note_match(receive);
+  host_.finish(receive);
 }
 
-bool Engine::State::poll_announced() {
+bool PutReceiver::poll() {
   bool moved = false;
   Request* next = nullptr;
-  for (Request* receive = announced.first(); receive; receive = next) {
-    next = decltype(announced)::next(receive);
+  for (Request* receive = announced_.first(); receive; receive = next) {
+    next = List::next(receive);
     if (!receive->rdma->adapter->places_in_order() || !last_byte_changed(*receive)) continue;
-    conclude_put(*receive, receive->bytes, true);
+    conclude(*receive, receive->bytes, true);
     moved = true;
   }
   return moved;
 }
 
-void Engine::State::on_put_end(Request& receive, const PutEnd& end) {
+void PutReceiver::on_put_end(Request& receive, const PutEnd& end) {
   if (end.message_bytes > receive.bytes) {
     fatal("rank %d says that it has written %zu bytes to a receive of %zu", static_cast<int>(receive.peer),
           static_cast<std::size_t>(end.message_bytes), receive.bytes);
   }
-  conclude_put(receive, end.message_bytes, false);
+  conclude(receive, end.message_bytes, false);
 }
 
 /// Of the receives announced to that peer, those that will not be written to any more. How many.
 template <class Which>
-std::size_t Engine::State::take_back(Peer from, Which which) {
+std::size_t PutReceiver::take_back(Peer from, Which which) {
   std::size_t count = 0;
   Request* next = nullptr;
-  for (Request* receive = announced.first(); receive; receive = next) {
-    next = decltype(announced)::next(receive);
+  for (Request* receive = announced_.first(); receive; receive = next) {
+    next = List::next(receive);
     if (receive->peer != from || !which(*receive)) continue;
     ++count;
     end_announcement(*receive);
     if (receive->cancel_wanted) {
       end_cancelled(*receive);
     } else {
-      to_announce.push_back(receive);
+      to_announce_.push_back(receive);
     }
   }
   return count;
@@ -159,51 +165,43 @@ std::size_t Engine::State::take_back(Peer from, Which which) {
 
 /// Receives of which the sender of a message did not know yet when it sent it will not be written to for that announcement
 /// (rules 2 and 3).
-void Engine::State::take_back_crossed(Peer from, std::uint16_t known) {
-  poll_announced();
-  statistics.announcements_crossed +=
+void PutReceiver::take_back_crossed(Peer from, std::uint16_t known) {
+  poll();
+  parts_.statistics.announcements_crossed +=
       take_back(from, [known](const Request& receive) { return is_later(receive.announcement, known); });
 }
 
-/// When all that has arrived is handled: more may have been on the way.
-void Engine::State::announce_again() {
-  while (Request* receive = to_announce.pop_front()) announce_receive(*receive);
-}
-
-void Engine::State::end_cancelled(Request& receive) {
+void PutReceiver::end_cancelled(Request& receive) {
   receive.context->unpost(&receive);
   receive.cancelled = true;
-  finish(&receive);
+  host_.finish(receive);
 }
 
-/// A receive that is not matched yet. The sender may be writing to one that is announced: it is asked first.
-void Engine::State::cancel(Request& receive) {
+void PutReceiver::cancel(Request& receive) {
   if (!receive.announced) return end_cancelled(receive);
   if (std::exchange(receive.cancel_wanted, true)) return;
-  ++withdrawals;
-  send_control(receive.peer, MessageKind::withdraw, static_cast<std::uint64_t>(receive.id));
+  ++withdrawals_;
+  host_.send_control(receive.peer, MessageKind::withdraw, static_cast<std::uint64_t>(receive.id));
   if (trace::on()) [[unlikely]]
     trace::message_left(receive, MessageKind::withdraw, 0);
 }
 
-/// The receive is no longer to be written to, and not announced again.
-void Engine::State::withdraw(Request& receive) {
+void PutReceiver::withdraw(Request& receive) {
   receive.announcements = most_announcements;
-  PeerMatching& sender = matching[static_cast<std::size_t>(receive.peer)];
-  if (std::exchange(sender.withdrawing, true)) return;
-  ++withdrawals;
-  send_control(receive.peer, MessageKind::withdraw, every_receive);
+  if (std::exchange(senders_[index(receive.peer)].withdrawing, true)) return;
+  ++withdrawals_;
+  host_.send_control(receive.peer, MessageKind::withdraw, every_receive);
   if (trace::on()) [[unlikely]]
     trace::message_left(receive, MessageKind::withdraw, 0);
 }
 
 /// A receive may be over: then its message came before this, or was on the way when the sender heard of the receive.
-void Engine::State::on_withdrawn(Peer from, std::uint64_t subject) {
-  if (withdrawals == 0) fatal("rank %d withdraws what it was not asked to", static_cast<int>(from));
-  --withdrawals;
-  poll_announced();
+void PutReceiver::on_withdrawn(Peer from, std::uint64_t subject) {
+  if (withdrawals_ == 0) fatal("rank %d withdraws what it was not asked to", static_cast<int>(from));
+  --withdrawals_;
+  poll();
   if (subject == every_receive) {
-    matching[static_cast<std::size_t>(from)].withdrawing = false;
+    senders_[index(from)].withdrawing = false;
     take_back(from, [](const Request&) { return true; });
     return;
   }

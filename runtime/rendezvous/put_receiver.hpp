@@ -1,0 +1,116 @@
+// Receives that are announced to their senders (putnr, put): the receiver's side of receiver_initiated.hpp.
+//
+// Owns the receives that are announced, those that are to be announced once more, and what is known of their senders. It matches
+// nothing: who does asks `before_matching` first, and `leave` for the receive that a message has met.
+//
+// Belongs to the engine lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/engine/job.hpp"
+#include "runtime/engine/peer_numbers.hpp"
+#include "runtime/engine/statistics.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
+#include "runtime/rendezvous/receiver_initiated.hpp"
+
+namespace sluice {
+
+class PutReceiver {
+ public:
+  class Host {
+   public:
+    virtual void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload) = 0;
+    virtual void send_control(Peer to, MessageKind kind, std::uint64_t subject) = 0;
+    virtual void finish(Request& receive) = 0;
+    /// Its message is known now.
+    virtual void note_match(Request& receive) = 0;
+    /// Some receive is released whose message is not known.
+    [[nodiscard]] virtual bool awaits_matches() const = 0;
+    virtual void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+  struct Parts {
+    const Job& job;
+    RdmaWay& way;
+    RdmaTransfers& transfers;
+    std::span<PeerNumbers> numbers;  // by peer
+    EngineStatistics& statistics;
+  };
+  PutReceiver(Host& host, const Parts& parts);
+
+  /// A receive that has just been posted: if it may be.
+  void announce(Request& receive) {
+    if (announces_ && may_announce(receive)) [[unlikely]]
+      begin(receive);
+  }
+  /// When all that has arrived is handled: what a message crossed. More may have been on the way before.
+  void announce_again() {
+    if (!to_announce_.empty()) announce_all_again();
+  }
+  /// Before an eager or rts message is matched. `known`: how many announcements had come to its sender.
+  void before_matching(Peer from, std::uint16_t known) {
+    ++parts_.numbers[index(from)].arrived;
+    if (!announced_.empty()) [[unlikely]]
+      take_back_crossed(from, known);
+  }
+  /// A message of the sender's matched it, or it is over.
+  void leave(Request& receive) {
+    if (receive.announcements != 0 && (receive.announced || receive.announce_link.linked)) [[unlikely]]
+      leave_list(receive);
+  }
+  /// A receive that is not matched yet. The sender may be writing to one that is announced: it is asked first.
+  void cancel(Request& receive);
+  /// The receive is no longer to be written to, and not announced again.
+  void withdraw(Request& receive);
+
+  void on_put_end(Request& receive, const PutEnd& end);
+  void on_withdrawn(Peer from, std::uint64_t subject);
+
+  /// Looks at last bytes. Whether anything came.
+  bool work() { return !announced_.empty() && poll(); }
+  [[nodiscard]] bool has_work() const { return !announced_.empty() || !to_announce_.empty(); }
+  /// Receives that may be written to at any moment.
+  [[nodiscard]] const std::size_t& announced() const { return announced_count_; }
+  /// What was asked of senders, and is not answered yet.
+  [[nodiscard]] const std::size_t& withdrawals() const { return withdrawals_; }
+
+ private:
+  using List = IntrusiveList<Request, &Request::announce_link>;
+  struct Sender {
+    std::uint16_t announced = 0;  // by rtr
+    bool withdrawing = false;     // all of them
+  };
+
+  static std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
+  [[nodiscard]] bool may_announce(const Request& receive) const;
+  void begin(Request& receive);
+  void send_ready_to_receive(Request& receive);
+  void announce_all_again();
+  void leave_list(Request& receive);
+  void remove(Request& receive);
+  void end_announcement(Request& receive);
+  void conclude(Request& receive, std::size_t bytes, bool seen);
+  bool poll();
+  void take_back_crossed(Peer from, std::uint16_t known);
+  template <class Which>
+  std::size_t take_back(Peer from, Which which);
+  void end_cancelled(Request& receive);
+
+  // First what every poll looks at, behind what it has looked at before.
+  List announced_;    // in order of announcement
+  List to_announce_;  // again, as a message crossed
+  std::size_t announced_count_ = 0;
+  std::size_t withdrawals_ = 0;
+  const bool announces_;
+  Host& host_;
+  const Parts parts_;
+  std::vector<Sender> senders_;  // by peer
+};
+
+}  // namespace sluice
