@@ -11,15 +11,13 @@ namespace sluice {
 
 Engine::State::State(const Parts& parts)
     : job(parts),
+      outbox(job, sleepers, *this),
       budgets(job.size),
       message_lines({job.calibration, job.caches, job.oversubscribed}, job.transport, job.size),
-      to_self(job.self),
-      outgoing(job.size),
       causality(*this),
       matching(job.size),
       early_return(std::make_unique<EarlyReturn>(*this)),
       blocks(job.arena, *this),
-      messages_out(job.size),
       messages_in(job.size) {
   set_process_name(static_cast<int>(self));
   causality.watch(&early_return->releases);

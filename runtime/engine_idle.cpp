@@ -23,9 +23,10 @@ void Engine::State::idle_call(Lock& lock) {
 /// Where processes share processors every call gives its processor away, and is no look only. Nor is one that peers may ask for:
 /// whether a sender is in a call they see by its attention (Transport::is_attentive), which a look leaves as it is.
 bool Engine::State::is_at_rest() const {
-  const bool waits = queued != 0 || !streams.empty() || rdma_way.has_work() || put_receiver.has_work() || put_sender.has_work();
+  const bool waits =
+      outbox.queued() != 0 || !streams.empty() || rdma_way.has_work() || put_receiver.has_work() || put_sender.has_work();
   const bool works =
-      !copies.empty() || !helping.empty() || to_self.pending() || !causality.released().empty() || !causality.held().empty();
+      !copies.empty() || !helping.empty() || outbox.self_pending() || !causality.released().empty() || !causality.held().empty();
   const bool is_asked_for = pending_sends != 0 && attention != Attention::none;
   return inside == 0 && !job.oversubscribed && !waits && !works && !is_asked_for &&
          (!job.transport || job.transport->is_at_rest());

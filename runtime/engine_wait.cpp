@@ -54,7 +54,7 @@ bool Engine::State::take_messages() {
   bool moved = false;
   if (job.transport) moved = job.transport->poll(*this) > 0;
   put_receiver.announce_again();
-  if (to_self.pending()) moved |= to_self.poll(*this) > 0;
+  if (outbox.self_pending()) moved |= outbox.poll_self(*this) > 0;
   if (!streams.empty()) moved |= push_streams();
   moved |= rdma_way.work();
   moved |= put_receiver.work();
@@ -78,10 +78,6 @@ bool Engine::State::progress(Lock& lock) {
   return moved;
 }
 
-void Engine::State::transport_poke() {
-  if (job.transport) job.transport->poke();
-}
-
 void Engine::State::set_attention(Attention level) {
   attention = level;
   if (job.transport) job.transport->set_attention(level);
@@ -96,7 +92,7 @@ Attention Engine::State::needed_attention() const {
   const bool announces = job.transport && receiver_initiated(job.config.rendezvous);
   if (announces || !causality.released().empty() || shared_receives != 0) return Attention::rendezvous;
   if (large_receives != 0 || (host_call && open_receives != 0)) return Attention::receives;
-  if (pending_sends != gathered_sends + left_sends || queued != 0 || (job.transport && job.transport->holds_output()))
+  if (pending_sends != gathered_sends + left_sends || outbox.queued() != 0 || (job.transport && job.transport->holds_output()))
     return Attention::sends;
   return host_call ? Attention::room : Attention::none;
 }
@@ -125,9 +121,9 @@ void Engine::State::leave(Lock& lock) {
       leave_address_space();
     arm(lock);
     if (job.transport) job.transport->leave_alerts();
-  } else if (inside == sleepers) {
+  } else if (inside == sleepers.count) {
     set_attention(Attention::sleeper);
-    if (job.transport && (job.transport->pending() || !copies.empty())) transport_poke();
+    if (job.transport && (job.transport->pending() || !copies.empty())) job.transport->poke();
   }
 }
 
@@ -171,11 +167,11 @@ void Engine::State::arm(Lock& lock) {
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
-  if (sleepers == 0 && job.transport) job.transport->forget_pokes();
-  const Counted asleep(sleepers, lock);
+  if (!sleepers.any() && job.transport) job.transport->forget_pokes();
+  const Counted asleep(sleepers.count, lock);
   set_attention(Attention::sleeper);
   const auto something = [this] {
-    return (job.transport && job.transport->pending()) || to_self.pending() || !copies.empty() || !helping.empty();
+    return (job.transport && job.transport->pending()) || outbox.self_pending() || !copies.empty() || !helping.empty();
   };
   if (!something()) {
     if (job.transport) {
@@ -337,7 +333,7 @@ void Engine::prepare_fork() {
     settle_all(trace::SettleCause::fork);
     state_->mutex.lock();
     if (state_->causality.released().empty() && state_->busy_copies == 0 && state_->waits_for_pages == 0) break;
-    if (state_->sleepers != 0) state_->transport_poke();
+    state_->sleepers.wake();
     state_->mutex.unlock();
     sched_yield();
   }
@@ -360,8 +356,8 @@ void Engine::drain() {
   for (;;) {
     if (state_->progress(lock)) continue;
     // What this process has sent to itself and not received when nothing moves any more, nobody will receive.
-    if (state_->pending_sends == state_->sends_to_self && state_->queued == 0 && state_->put_receiver.withdrawals() == 0 &&
-        !(transport && transport->holds_output()))
+    if (state_->pending_sends == state_->sends_to_self && state_->outbox.queued() == 0 &&
+        state_->put_receiver.withdrawals() == 0 && !(transport && transport->holds_output()))
       return;
     waiter.step(lock);
   }

@@ -34,14 +34,14 @@ void Engine::State::helper() {
     const trace::Span traced(trace::Kind::helper);
     job.transport->attend();
     check_vanished(lock);
-    if (sleepers != 0) job.transport->poke();  // where the helper thread hears for those that sleep
+    sleepers.wake();  // where the helper thread hears for those that sleep
     // Where the application has left a copy undone, it was most often about to come back, and this thread may have taken the
     // processor from it, for ms. So after a first piece it gets that back for a moment, and comes in and takes over, or computes.
     bool gives_back = !job.spare_processor && !job.oversubscribed && causality.released().empty();
     // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
     // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
     // do while this thread has the only copy out of the list.
-    while (inside == 0 || (!copies.empty() && (job.spare_processor || inside == sleepers))) {
+    while (inside == 0 || (!copies.empty() && (job.spare_processor || inside == sleepers.count))) {
       const bool moved = progress(lock);
       early_return->releases.advance();
       if (!copies.empty() && std::exchange(gives_back, false)) {

@@ -57,7 +57,7 @@ void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival
                   .subject = acknowledge,
                   .traced = receive->traced});
     } else {
-      state.answer(*receive, MessageKind::ack);
+      state.outbox.answer(*receive, MessageKind::ack);
     }
   }
   state.note_match(*receive);
@@ -113,13 +113,11 @@ Context& Engine::State::context_of(ContextId id) {
 
 Context& Engine::State::context_for(Peer from, const MessageHeader& header) {
   Context& context = context_of(static_cast<ContextId>(header.subject));
-  if (const char* fault = matching_fault(context, from, header, outgoing.size())) damaged(from, header.kind, fault);
+  if (const char* fault = matching_fault(context, from, header, job.size)) damaged(from, header.kind, fault);
   return context;
 }
 
-std::uint32_t Engine::State::count_message(std::vector<std::uint32_t>& messages, Peer peer) {
-  return trace::on() ? ++messages[static_cast<std::size_t>(peer)] : 0;
-}
+std::uint32_t Engine::State::count_message(Peer from) { return trace::on() ? ++messages_in[static_cast<std::size_t>(from)] : 0; }
 
 void Engine::State::keep_unexpected(Context& context, std::unique_ptr<Message> message) {
   context.keep_unexpected(message.get());
@@ -150,7 +148,7 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
       std::memcpy(&acknowledge, payload.data() + payload.size(), sizeof acknowledge);
     }
     Context& context = context_for(from, header);
-    const std::uint32_t number = count_message(messages_in, from);
+    const std::uint32_t number = count_message(from);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
       accept_eager(*this, receive, {from, header.source, header.tag, payload.size(), number}, payload, acknowledge);
       return;
@@ -174,7 +172,7 @@ void Engine::State::on_message(Peer from, const MessageHeader& header, std::span
     if (first_bytes.size() > rts.message_bytes) fatal("message of rank %d is damaged: too long", static_cast<int>(from));
     if (const char* fault = announcement_fault(header.flags, rts)) damaged(from, header.kind, fault);
     Context& context = context_for(from, header);
-    const std::uint32_t number = count_message(messages_in, from);
+    const std::uint32_t number = count_message(from);
     if (Request* receive = context.match_posted(header.source, header.tag)) {
       accept_announcement(*this, receive, {from, header.source, header.tag, rts.message_bytes, number},
                           {header.flags, rts.sender_request, rts.sender_address, rts.registered_address, rts.sender_key,
@@ -220,7 +218,7 @@ MessageSink::Begun Engine::State::begin(Peer from, const MessageHeader& header, 
   const std::size_t data_at = eager ? 0 : sizeof rts;
   if (header.payload_bytes - data_at > rts.message_bytes) damaged(from, header.kind, "brings more than it announces");
   context.unpost(receive);
-  const std::uint32_t number = count_message(messages_in, from);
+  const std::uint32_t number = count_message(from);
   note_arrival(*receive, {from, header.source, header.tag, rts.message_bytes, number});
   receive->matched = true;
   receive->way = Request::Way::stream;

@@ -1,7 +1,6 @@
 // What waits in the engine before it leaves the process.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,13 +10,6 @@
 namespace sluice {
 
 class Request;
-
-/// A message that found no room, or waits behind one that did not.
-struct QueuedMessage {
-  MessageHeader header;
-  std::array<std::byte, sizeof(ClearToSend)> control{};
-  Request* eager = nullptr;
-};
 
 /// Something that would leave the process while a released receive is not matched yet.
 struct HeldBack {

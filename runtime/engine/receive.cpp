@@ -74,7 +74,7 @@ void Engine::State::finish(Request* request, std::uint64_t at_ns) {
   }
   epoch.store(epoch.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   if (!is_wanted) return;
-  if (sleepers != 0) transport_poke();
+  sleepers.wake();
 }
 
 void Engine::State::drop(Context* context) {

@@ -4,12 +4,11 @@
 // one process to one peer enter the transport in the order of the calls (MPI's non-overtaking rule).
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/engine/eager.hpp"
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/engine/waiting.hpp"
 #include "runtime/guard/user_memory.hpp"
@@ -19,51 +18,6 @@ namespace {
 
 /// Below, one more copy costs less than a system call with several pieces.
 constexpr std::size_t least_direct_bytes = 4096;
-
-MessageHeader matching_header(const Request& send, MessageKind kind) {
-  MessageHeader header;
-  header.kind = kind;
-  header.subject = static_cast<std::uint64_t>(send.context->id());
-  header.source = send.context->self();
-  header.tag = send.tag;
-  return header;
-}
-
-MessageHeader eager_header(const Request& send) {
-  MessageHeader header = matching_header(send, MessageKind::eager);
-  header.payload_bytes = static_cast<std::uint32_t>(send.bytes);
-  if (send.mode == SendMode::synchronous) {
-    header.flags = flag_synchronous;
-    header.payload_bytes += static_cast<std::uint32_t>(sizeof(RequestId));
-  }
-  return header;
-}
-
-/// Composed in registers: a header that was stored field by field and is then copied by whole words would have to wait for its
-/// stores.
-MessageHeader plain_eager_header(const Context& context, Tag tag, std::uint16_t rtrs, std::uint32_t bytes) {
-  static_assert(std::endian::native == std::endian::little && offsetof(MessageHeader, rtrs) == 2 &&
-                offsetof(MessageHeader, payload_bytes) == 4 && offsetof(MessageHeader, tag) == 20);
-  const std::uint64_t first =
-      static_cast<std::uint64_t>(MessageKind::eager) | std::uint64_t{rtrs} << 16 | std::uint64_t{bytes} << 32;
-  const std::uint64_t last = static_cast<std::uint32_t>(context.self()) | std::uint64_t{static_cast<std::uint32_t>(tag)} << 32;
-  return std::bit_cast<MessageHeader>(std::array{first, static_cast<std::uint64_t>(context.id()), last});
-}
-
-/// The first bytes of the message.
-void pack(const Request& send, std::span<std::byte> target) {
-  if (send.has_gaps()) {
-    LayoutCursor(send.layout_buffer).pack(target);
-  } else {
-    copy_from_user(target.data(), send.data, target.size());
-  }
-}
-
-/// The part of a queued or direct eager message after its header.
-void fill_eager(const Request& send, std::byte* target) {
-  pack(send, {target, send.bytes});
-  if (send.mode == SendMode::synchronous) std::memcpy(target + send.bytes, &send.id, sizeof send.id);
-}
 
 /// A detached request with the message copied aside, for buffered mode and for small messages that are held back.
 Request* copy_aside(Engine::State& state, Request& send) {
@@ -98,26 +52,6 @@ Request* Engine::State::new_send(Context& context, Rank to, Tag tag, SendMode mo
   return send;
 }
 
-std::byte* Engine::State::reserve(Peer to, std::size_t payload_bytes) {
-  return to == job.self ? to_self.reserve(payload_bytes) : job.transport->reserve(to, payload_bytes);
-}
-
-void Engine::State::commit(Peer to, const MessageHeader& header) {
-  if (to == job.self) {
-    to_self.commit(header);
-    if (sleepers != 0) transport_poke();  // no transport brings it to a thread that waits
-  } else {
-    job.transport->commit(to, header);
-  }
-}
-
-bool Engine::State::send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
-                                  std::size_t bytes) {
-  if (to == job.self || !job.transport->streams_directly(to)) return false;
-  const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
-  return source && job.transport->send(to, header, prefix, {source, bytes});
-}
-
 bool Engine::State::is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes) {
   if (bytes < job.single_copy_bytes || to == job.self || !job.transport->can_read_blocks(to)) return false;
   const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
@@ -129,21 +63,21 @@ Engine::State::AtOnce Engine::State::send_at_once(const Context& context, Rank t
                                                   std::size_t bytes) {
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
-  if (bytes > job.eager_limits[index] || unmatched_releases != 0 || !outgoing[index].empty()) return AtOnce::not_tried;
+  if (bytes > job.eager_limits[index] || unmatched_releases != 0 || !outbox.is_free(peer)) return AtOnce::not_tried;
   if (!matching[index].plain()) return AtOnce::not_tried;
   if (is_for_one_copy(peer, data, bytes)) return AtOnce::is_for_one_copy;
   const MessageHeader header = plain_eager_header(context, tag, matching[index].rtrs, static_cast<std::uint32_t>(bytes));
-  if (bytes < least_direct_bytes || !send_directly(peer, header, {}, data, bytes)) {
-    std::byte* room = reserve(peer, bytes);
+  if (bytes < least_direct_bytes || !outbox.send_directly(peer, header, {}, data, bytes)) {
+    std::byte* room = outbox.reserve(peer, bytes);
     if (!room) return AtOnce::had_no_room;
     copy_from_user(room, data, bytes);
-    commit(peer, header);
+    outbox.commit(peer, header);
   }
   ++matching[index].sent;
   ++statistics.eager_sends;
   statistics.bytes_sent += bytes;
   if (trace::on()) [[unlikely]]
-    trace::posted_at_once({peer, tag, context.id()}, {data, bytes}, count_message(messages_out, peer));
+    trace::posted_at_once({peer, tag, context.id()}, {data, bytes}, outbox.traced_number(peer));
   return AtOnce::has_left;
 }
 
@@ -185,7 +119,7 @@ void Engine::State::note_departure(Request& send, MessageKind kind, std::size_t 
   if (!trace::on()) [[likely]]
     return;
   trace::posted(send);
-  trace::message_left(send, kind, payload_bytes, count_message(messages_out, send.peer));
+  trace::message_left(send, kind, payload_bytes, outbox.traced_number(send.peer));
 }
 
 void Engine::State::number(MessageHeader& header, Peer to) {
@@ -226,24 +160,15 @@ void Engine::State::send_in_turn(Request* send) {
     note_departure(*send, MessageKind::rts, payload_bytes);
     return;
   }
-  auto& queue = outgoing[static_cast<std::size_t>(send->peer)];
   MessageHeader header = eager_header(*send);
   number(header, send->peer);
-  if (send->frequent && queue.empty() && send_gathered(*send, header)) {
+  if (send->frequent && outbox.is_free(send->peer) && send_gathered(*send, header)) {
     note_departure(*send, MessageKind::eager, header.payload_bytes);
     return;
   }
-  std::byte* room = queue.empty() ? reserve(send->peer, header.payload_bytes) : nullptr;
-  if (!room) {
-    queue.push_back({header, {}, send});
-    ++queued;
-    note_departure(*send, MessageKind::eager, header.payload_bytes);
-    return;
-  }
-  fill_eager(*send, room);
-  commit(send->peer, header);
+  const bool has_left = outbox.send_eager(*send, header);
   note_departure(*send, MessageKind::eager, header.payload_bytes);
-  eager_sent(send);
+  if (has_left) eager_sent(send);
 }
 
 void Engine::State::eager_sent(Request* send) {
@@ -259,22 +184,22 @@ std::size_t Engine::State::announce(Request& send, MessageHeader header, const R
   const bool by_chunks = (header.flags & flag_rdma) != 0 && (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
   const bool is_streamed = !by_chunks && send.peer != job.self && job.transport->streams_directly(send.peer);
   std::size_t first = 0;
-  if ((by_chunks || is_streamed) && outgoing[to].empty()) {
+  if ((by_chunks || is_streamed) && outbox.is_free(send.peer)) {
     const std::size_t most = job.transport->max_payload(send.peer) - sizeof rts;
     if (by_chunks) first = std::min({send.bytes, job.config.rdrp_chunk, most});
     if (is_streamed) first = budgets[to].share_of(send.bytes, most);
   }
   header.payload_bytes = static_cast<std::uint32_t>(sizeof rts + first);
   const auto prefix = std::as_bytes(std::span(&rts, 1));
-  if (first == 0 || send.has_gaps() || !send_directly(send.peer, header, prefix, send.data, first)) {
-    std::byte* room = first != 0 ? reserve(send.peer, sizeof rts + first) : nullptr;
+  if (first == 0 || send.has_gaps() || !outbox.send_directly(send.peer, header, prefix, send.data, first)) {
+    std::byte* room = first != 0 ? outbox.reserve(send.peer, sizeof rts + first) : nullptr;
     if (!room) {
-      send_or_queue(send.peer, header, prefix);
+      outbox.send_or_queue(send.peer, header, prefix);
       return sizeof rts;
     }
     std::memcpy(room, &rts, sizeof rts);
     pack(send, {room + sizeof rts, first});
-    commit(send.peer, header);
+    outbox.commit(send.peer, header);
   }
   if (is_streamed) {
     send.brought = send.offset = first;
@@ -291,56 +216,10 @@ void Engine::State::note_answer(Request& send) {
   send.announced_at = 0;
 }
 
-void Engine::State::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload,
-                                 std::uint8_t flags) {
-  MessageHeader header;
-  header.kind = kind;
-  header.flags = flags;
-  header.subject = subject;
-  send_or_queue(to, header, payload);
-}
-
-void Engine::State::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) {
-  send_control(request.peer, kind, request.remote_request, payload, flags);
-  if (!trace::on()) [[likely]]
-    return;
-  const std::uint64_t at = tell_match();
-  trace::message_left(request, kind, payload.size(), 0, at);
-}
-
-void Engine::State::send_or_queue(Peer to, const MessageHeader& base, std::span<const std::byte> payload) {
-  MessageHeader header = base;
-  header.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  auto& queue = outgoing[static_cast<std::size_t>(to)];
-  if (std::byte* room = queue.empty() ? reserve(to, payload.size()) : nullptr) {
-    if (!payload.empty()) std::memcpy(room, payload.data(), payload.size());
-    commit(to, header);
-    return;
-  }
-  QueuedMessage message{header, {}, nullptr};
-  std::copy(payload.begin(), payload.end(), message.control.begin());
-  queue.push_back(message);
-  ++queued;
-}
-
 void Engine::State::on_room(Peer peer) {
   stream_way.on_room();
   rdma_way.on_room();
-  auto& queue = outgoing[static_cast<std::size_t>(peer)];
-  while (!queue.empty()) {
-    const QueuedMessage message = queue.front();
-    std::byte* room = reserve(peer, message.header.payload_bytes);
-    if (!room) return;
-    if (message.eager) {
-      fill_eager(*message.eager, room);
-    } else {
-      std::memcpy(room, message.control.data(), message.header.payload_bytes);
-    }
-    commit(peer, message.header);
-    queue.pop_front();
-    --queued;
-    if (message.eager) eager_sent(message.eager);
-  }
+  outbox.on_room(peer);
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/matching.hpp"
 #include "runtime/engine/message_lines.hpp"
+#include "runtime/engine/outbox.hpp"
 #include "runtime/engine/peer_numbers.hpp"
 #include "runtime/engine/pending.hpp"
 #include "runtime/engine/request.hpp"
@@ -41,7 +42,6 @@
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/rendezvous/ways.hpp"
 #include "runtime/trace/kinds.hpp"
-#include "runtime/transport/self_transport.hpp"
 
 namespace sluice {
 
@@ -49,7 +49,7 @@ using Lock = std::unique_lock<EngineLock>;
 class Waiter;        // engine/waiting.hpp
 struct EarlyReturn;  // release/early_return.hpp
 
-struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Causality::Sink {
+struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Causality::Sink, Outbox::Host {
   explicit State(const Parts& parts);
   ~State();
 
@@ -64,25 +64,16 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   void send_in_turn(Request* send);
   /// A message that takes part in matching gets its place among those to that peer.
   void number(MessageHeader& header, Peer to);
-  void eager_sent(Request* send);
+  void eager_sent(Request* send) override;
   void note_departure(Request& send, MessageKind kind, std::size_t payload_bytes);
   [[nodiscard]] bool is_eager(const Request& send) const {
     return send.bytes <= job.eager_limit_of(send.peer) && !send.single_copy;
   }
   /// If it is in an alias block, it had better be announced although it is short enough to go at once.
   [[nodiscard]] bool is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes);
-  bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
-                     std::size_t bytes);
   /// Bytes of payload that left: the announcement, and the first bytes of the message where they may come along.
   std::size_t announce(Request& send, MessageHeader header, const ReadyToSend& rts);
   void note_answer(Request& send);
-  void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {},
-                    std::uint8_t flags = 0);
-  /// To the other side's request.
-  void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {}, std::uint8_t flags = 0);
-  void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
-  std::byte* reserve(Peer to, std::size_t payload_bytes);
-  void commit(Peer to, const MessageHeader& header);
   void on_room(Peer peer) override;
 
   // --- receiving (engine/receive.cpp) -------------------------------------------------------------------------------
@@ -102,8 +93,8 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   /// Gives a receive the message that it matched earlier; the message is gone afterwards.
   void consume(Request* receive, Message* message);
   void deliver(Request& receive, std::span<const std::byte> payload);  // at receive.offset
-  /// The next number of an eager or rts message; 0 while no trace is written.
-  static std::uint32_t count_message(std::vector<std::uint32_t>& messages, Peer peer);
+  /// The next number of an eager or rts message of this peer; 0 while no trace is written.
+  std::uint32_t count_message(Peer from);
   Context& context_of(ContextId id);
   Context& context_for(Peer from, const MessageHeader& header);  // of a message that its sender may send there
 
@@ -119,7 +110,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   void begin_transfer(Request* receive, std::size_t coming = 0);
   void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns = 0);
   /// Before anything else that follows from the match. What is to be the time of that (trace::write).
-  std::uint64_t tell_match();
+  std::uint64_t tell_match() override;
   static void note_progress(const Request& request);
   void on_clear_to_send(Request* send, const ClearToSend& clear);
   /// [lock not held] `sends`: a count that belongs to the lock.
@@ -312,7 +303,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   void set_attention(Attention level);
   void sleep(Lock& lock, std::chrono::microseconds limit);
   void sleep_unlocked(Lock& lock, std::chrono::microseconds limit);
-  void transport_poke();
   void wait_a_little(unsigned attempt) override;
   void wait_a_little(Lock& lock, unsigned attempt);
 
@@ -372,6 +362,24 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   const bool& uses_sockets = job.uses_sockets;
   const std::vector<std::size_t>& eager_limits = job.eager_limits;
   // ---
+  Sleepers sleepers{job.transport};
+  Outbox outbox;
+  // --- forwarders: gone with the last caller in another room
+  const std::size_t& queued = outbox.queued();
+  const std::vector<std::size_t>& outgoing = job.eager_limits;  // for its size
+  void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {},
+                    std::uint8_t flags = 0) {
+    outbox.send_control(to, kind, subject, payload, flags);
+  }
+  void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {}, std::uint8_t flags = 0) {
+    outbox.answer(request, kind, payload, flags);
+  }
+  void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload) {
+    outbox.send_or_queue(to, header, payload);
+  }
+  std::byte* reserve(Peer to, std::size_t payload_bytes) { return outbox.reserve(to, payload_bytes); }
+  void commit(Peer to, const MessageHeader& header) { outbox.commit(to, header); }
+  // ---
   std::vector<AnnouncementBudget> budgets;  // by peer
   UnchangedSends unchanged_sends;
   MessageLines message_lines;
@@ -381,12 +389,10 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   // --- forwarders: gone with the last caller in another room
   const std::unique_ptr<RegistrationCache>& registrations = job_registrations.cache();
 
-  SelfTransport to_self;
   RequestPool pool;
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts;
   Context* last_context = nullptr;
 
-  std::vector<std::list<QueuedMessage>> outgoing;  // by peer; an empty list takes nothing
   NodeSink node_sink{*this};
   NodeWay node_way{node_sink,
                    {.self = job.self,
@@ -428,7 +434,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   // --- forwarders: gone with the last caller in another room
   const std::size_t& announced_count = put_receiver.announced();
   // ---
-  std::size_t queued = 0;  // messages in `outgoing`
 
   const PageGuard* guard = nullptr;  // that of early_return, which owns it
   std::unique_ptr<EarlyReturn> early_return;
@@ -452,7 +457,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   std::size_t aside_bytes = 0;
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
-  std::size_t sleepers = 0;  // of those, asleep
   std::size_t waiting = 0;   // ... in MPI_Wait and the like
   bool awaits_many = false;  // receives, the last call that waited for some, or polled for several
   Attention attention = Attention::none;
@@ -463,9 +467,8 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
 
   EngineStatistics statistics;
   std::uint32_t traced_operations = 0;
-  std::vector<std::uint32_t> messages_out;  // eager and rts, by peer, while a trace is written
-  std::vector<std::uint32_t> messages_in;
-  std::size_t waits_for_pages = 0;  // threads in wait_a_little
+  std::vector<std::uint32_t> messages_in;  // eager and rts, by peer, while a trace is written
+  std::size_t waits_for_pages = 0;         // threads in wait_a_little
   std::atomic<bool> stopping{false};
   /// With the lock held: nothing is closed, and nobody who waits for a page may wait for the lock.
   std::atomic<bool> forking{false};

@@ -1,0 +1,35 @@
+// Messages that take part in matching, as their senders write them: the header, and the payload of an eager one.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/engine/matching.hpp"
+#include "runtime/engine/request.hpp"
+#include "runtime/transport/message.hpp"
+
+namespace sluice {
+
+/// Composed in registers: a header that was stored field by field and is then copied by whole words would have to wait for its
+/// stores.
+[[nodiscard]] inline MessageHeader plain_eager_header(const Context& context, Tag tag, std::uint16_t rtrs, std::uint32_t bytes) {
+  static_assert(std::endian::native == std::endian::little && offsetof(MessageHeader, rtrs) == 2 &&
+                offsetof(MessageHeader, payload_bytes) == 4 && offsetof(MessageHeader, tag) == 20);
+  const std::uint64_t first =
+      static_cast<std::uint64_t>(MessageKind::eager) | std::uint64_t{rtrs} << 16 | std::uint64_t{bytes} << 32;
+  const std::uint64_t last = static_cast<std::uint32_t>(context.self()) | std::uint64_t{static_cast<std::uint32_t>(tag)} << 32;
+  return std::bit_cast<MessageHeader>(std::array{first, static_cast<std::uint64_t>(context.id()), last});
+}
+
+[[nodiscard]] MessageHeader matching_header(const Request& send, MessageKind kind);
+[[nodiscard]] MessageHeader eager_header(const Request& send);
+
+/// The first bytes of the message.
+void pack(const Request& send, std::span<std::byte> target);
+/// The part of an eager message after its header.
+void fill_eager(const Request& send, std::byte* target);
+
+}  // namespace sluice
