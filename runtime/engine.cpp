@@ -14,6 +14,7 @@ Engine::State::State(const Parts& parts)
       outbox(job, sleepers, *this),
       budgets(job.size),
       message_lines({job.calibration, job.caches, job.oversubscribed}, job.transport, job.size),
+      all_requests(job, statistics, sleepers, *this),
       causality(*this),
       matching(job.size),
       early_return(std::make_unique<EarlyReturn>(*this)),

@@ -27,7 +27,7 @@ bool Engine::State::is_at_rest() const {
       outbox.queued() != 0 || !streams.empty() || rdma_way.has_work() || put_receiver.has_work() || put_sender.has_work();
   const bool works =
       !copies.empty() || !helping.empty() || outbox.self_pending() || !causality.released().empty() || !causality.held().empty();
-  const bool is_asked_for = pending_sends != 0 && attention != Attention::none;
+  const bool is_asked_for = all_requests.counts().pending_sends != 0 && attention != Attention::none;
   return inside == 0 && !job.oversubscribed && !waits && !works && !is_asked_for &&
          (!job.transport || job.transport->is_at_rest());
 }

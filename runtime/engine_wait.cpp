@@ -63,15 +63,16 @@ bool Engine::State::take_messages() {
 }
 
 bool Engine::State::progress(Lock& lock) {
-  const std::uint64_t completions = epoch;
+  const std::uint64_t completions = all_requests.completions();
   bool moved = take_messages();
   // All that is there is taken before a chunk, though not without end: what is behind the announcements of many long messages
   // would wait for a chunk of each otherwise.
   bool more = moved && (!copies.empty() || !helping.empty());
-  for (int taken = 1; more && epoch == completions && taken < most_taken_before_a_chunk; ++taken) more = take_messages();
+  for (int taken = 1; more && all_requests.completions() == completions && taken < most_taken_before_a_chunk; ++taken)
+    more = take_messages();
   // What is complete now may be what a thread waits for, and should not wait for another chunk (COOP-chunked, CO section II-C).
   // Copies are not put off for ever: only so many operations can be completed as have been posted.
-  if (epoch != completions) return true;
+  if (all_requests.completions() != completions) return true;
   if (!copies.empty()) moved |= run_copy(lock);
   // Only who waits in a call takes part in the peer's copy: the helper thread would take the processor from the application.
   if (!helping.empty() && inside != 0) moved |= run_help(lock);
@@ -91,8 +92,10 @@ Attention Engine::State::needed_attention() const {
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   const bool announces = job.transport && receiver_initiated(job.config.rendezvous);
   if (announces || !causality.released().empty() || shared_receives != 0) return Attention::rendezvous;
-  if (large_receives != 0 || (host_call && open_receives != 0)) return Attention::receives;
-  if (pending_sends != gathered_sends + left_sends || outbox.queued() != 0 || (job.transport && job.transport->holds_output()))
+  if (all_requests.counts().large_receives != 0 || (host_call && all_requests.counts().open_receives != 0))
+    return Attention::receives;
+  if (all_requests.sends_not_left() != frequent_sender.under_way() || outbox.queued() != 0 ||
+      (job.transport && job.transport->holds_output()))
     return Attention::sends;
   return host_call ? Attention::room : Attention::none;
 }
@@ -178,9 +181,10 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
       job.transport->tell_of_waiting();  // after the attention: who leaves something undone from now on sees that nobody looks
       job.transport->flush_alerts();
     }
-    const std::uint64_t completions = epoch;  // another thread may complete what this one waits for, and poke it in between
+    const std::uint64_t completions =
+        all_requests.completions();  // another thread may complete what this one waits for, and poke it in between
     sleep_unlocked(lock, std::min(limit, second_look));
-    if (limit > second_look && epoch == completions && !something()) sleep_unlocked(lock, limit);
+    if (limit > second_look && all_requests.completions() == completions && !something()) sleep_unlocked(lock, limit);
   }
   set_attention(Attention::none);
 }
@@ -318,7 +322,7 @@ AliasArena::InUse Engine::State::memory_in_use() const {
   AliasArena::InUse in_use;
   in_use.all =
       rdma_transfers.outlive_requests() || put_receiver.withdrawals() != 0 || (job.host.outstanding && job.host.outstanding());
-  pool.for_each_in_use([&](const Request& request) {
+  all_requests.for_each_in_use([&](const Request& request) {
     const bool ended = request.complete.load(std::memory_order_relaxed) || request.owned;
     if (!ended) in_use.pages.add(PageRange::covering(request.range()));
   });
@@ -356,8 +360,8 @@ void Engine::drain() {
   for (;;) {
     if (state_->progress(lock)) continue;
     // What this process has sent to itself and not received when nothing moves any more, nobody will receive.
-    if (state_->pending_sends == state_->sends_to_self && state_->outbox.queued() == 0 &&
-        state_->put_receiver.withdrawals() == 0 && !(transport && transport->holds_output()))
+    if (state_->all_requests.counts().pending_sends == state_->all_requests.counts().sends_to_self &&
+        state_->outbox.queued() == 0 && state_->put_receiver.withdrawals() == 0 && !(transport && transport->holds_output()))
       return;
     waiter.step(lock);
   }

@@ -67,7 +67,8 @@ void Engine::State::check_vanished(Lock& lock) {
   // ends itself. Meanwhile nobody is kept from ending in a way of its own: the lock is free.
   constexpr unsigned patience_s = 10;
   const Peer gone = job.transport->vanished();
-  const bool concerned = inside != 0 || pending_sends != 0 || large_receives != 0 || !causality.released().empty();
+  const bool concerned = inside != 0 || all_requests.counts().pending_sends != 0 || all_requests.counts().large_receives != 0 ||
+                         !causality.released().empty();
   if (static_cast<int>(gone) < 0 || !concerned || ending.exchange(true, std::memory_order_relaxed)) return;
   report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone),
          job.transport->cause());

@@ -61,7 +61,7 @@ void accept_eager(Engine::State& state, Request* receive, const Arrival& arrival
     }
   }
   state.note_match(*receive);
-  state.finish(receive, payload.size() <= quickly_copied_bytes ? trace::with_last : 0);
+  state.all_requests.finish(receive, payload.size() <= quickly_copied_bytes ? trace::with_last : 0);
 }
 
 struct Announcement {

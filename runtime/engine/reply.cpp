@@ -10,7 +10,7 @@
 namespace sluice {
 
 Request* Engine::State::named_request(Peer from, const MessageHeader& header) {
-  Request* request = pool.find(static_cast<RequestId>(header.subject));
+  Request* request = all_requests.find(static_cast<RequestId>(header.subject));
   if (!request) damaged(from, header.kind, "names no operation of this process");
   if (const char* fault = reply_fault(*request, from, header)) damaged(from, header.kind, fault);
   return request;
@@ -32,7 +32,7 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       if (payload.size() > request->stop - request->offset) damaged(from, header.kind, "brings more than was asked for");
       deliver(*request, payload);
       if (request->offset == request->stop) {
-        finish(request);
+        all_requests.finish(request);
       } else {
         note_progress(*request);
       }
@@ -43,7 +43,7 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       on_fin(request, header.flags);
       return;
     case MessageKind::ack:
-      finish(request);
+      all_requests.finish(request);
       return;
     case MessageKind::eager:
     case MessageKind::rts:
@@ -71,7 +71,7 @@ void Engine::State::on_placed(Peer from, const MessageHeader& header, std::size_
   Request* receive = named_request(from, header);
   receive->offset += bytes;
   if (receive->offset == receive->stop) {
-    finish(receive);
+    all_requests.finish(receive);
   } else {
     note_progress(*receive);
   }

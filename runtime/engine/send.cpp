@@ -21,7 +21,7 @@ constexpr std::size_t least_direct_bytes = 4096;
 
 /// A detached request with the message copied aside, for buffered mode and for small messages that are held back.
 Request* copy_aside(Engine::State& state, Request& send) {
-  Request* shadow = state.new_send(*send.context, send.rank, send.tag, SendMode::standard, send.site);
+  Request* shadow = state.all_requests.new_send(*send.context, send.rank, send.tag, SendMode::standard, send.site);
   shadow->owned = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
   pack(send, {shadow->owned.get(), send.bytes});
   shadow->data = shadow->owned.get();
@@ -34,23 +34,6 @@ Request* copy_aside(Engine::State& state, Request& send) {
 }
 
 }  // namespace
-
-Request* Engine::State::new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site) {
-  Request* send = pool.take();
-  send->kind = Request::Kind::send;
-  send->mode = mode;
-  send->context = &context;
-  send->rank = to;
-  send->peer = context.peer(to);
-  send->tag = tag;
-  send->site = site;
-  if (trace::on()) [[unlikely]]
-    trace::named(*send, ++traced_operations);
-  ++context.operations;
-  ++pending_sends;
-  if (send->peer == job.self) ++sends_to_self;
-  return send;
-}
 
 bool Engine::State::is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes) {
   if (bytes < job.single_copy_bytes || to == job.self || !job.transport->can_read_blocks(to)) return false;
@@ -89,10 +72,8 @@ void Engine::State::start_send(Request* send, AtOnce tried) {
   if (send->mode == SendMode::buffered) {
     Request* shadow = copy_aside(*this, *send);
     shadow->mode = SendMode::buffered;
-    ++buffered_sends;
-    ++shadow->context->buffered_sends;
-    buffered_bytes += shadow->bytes;
-    finish(send);
+    all_requests.note_buffered(*shadow);
+    all_requests.finish(send);
     send = shadow;
   }
   const bool may_be_announced = unmatched_releases == 0 && is_eager(*send) && !send->has_gaps();
@@ -108,10 +89,14 @@ void Engine::State::start_send(Request* send, AtOnce tried) {
   ++statistics.held_sends;
   if (send->mode == SendMode::standard && is_eager(*send)) {
     Request* shadow = copy_aside(*this, *send);
-    finish(send);
+    all_requests.finish(send);
     send = shadow;
   }
-  hold({.what = HeldBack::What::send, .operation = ++operations, .request = send, .peer = send->peer, .traced = send->traced});
+  hold({.what = HeldBack::What::send,
+        .operation = all_requests.next_operation(),
+        .request = send,
+        .peer = send->peer,
+        .traced = send->traced});
 }
 
 /// An eager message or an announcement has entered the transport, or the queue in front of it, which keeps the order.
@@ -131,8 +116,7 @@ void Engine::State::number(MessageHeader& header, Peer to) {
 /// It is the next one to its peer.
 void Engine::State::send_in_turn(Request* send) {
   if (!is_eager(*send)) {
-    ++large_sends;
-    last_large_send = send->bytes;
+    all_requests.note_large_send(*send);
     MessageHeader header = matching_header(*send, MessageKind::rts);
     number(header, send->peer);
     ReadyToSend rts{.message_bytes = send->bytes, .sender_request = static_cast<std::uint64_t>(send->id)};
@@ -175,7 +159,7 @@ void Engine::State::eager_sent(Request* send) {
   if (send->mode == SendMode::synchronous) {
     send->expects = Request::Expects::acknowledgement;
   } else {
-    finish(send);
+    all_requests.finish(send);
   }
 }
 
@@ -205,7 +189,7 @@ std::size_t Engine::State::announce(Request& send, MessageHeader header, const R
     send.brought = send.offset = first;
     send.announced_at = now_ns();
     budgets[to].announced(first);
-    if (send.has_left()) ++left_sends;
+    if (send.has_left()) all_requests.note_left();
   }
   return header.payload_bytes;
 }
@@ -233,26 +217,26 @@ void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::siz
   if (mode == SendMode::standard && !frequent) tried = state_->send_at_once(context, to, tag, start, bytes);
   if (tried == State::AtOnce::has_left) return;
   Inside inside(*state_, lock);
-  Request* send = state_->new_send(context, to, tag, mode, site);
+  Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
   send->bytes = bytes;
   send->call_waits = true;
   send->frequent = frequent;
   state_->start_send(send, tried);
   state_->wait_all(lock, {&send, 1}, site);
-  state_->take(send);
+  state_->all_requests.take(send);
 }
 
 void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site) {
   if (buffer.is_contiguous()) return send(context, to, tag, buffer.data(), buffer.bytes(), mode, site);
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
-  Request* send = state_->new_send(context, to, tag, mode, site);
+  Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->describe(buffer);
   send->call_waits = true;
   state_->start_send(send);
   state_->wait_all(lock, {&send, 1}, site);
-  state_->take(send);
+  state_->all_requests.take(send);
 }
 
 Request* Engine::start_send(Context& context, Rank to, Tag tag, std::span<const std::byte> data, SendMode mode, CallSite site,
@@ -263,7 +247,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::span<const 
   if (mode == SendMode::standard && !frequent) tried = state_->send_at_once(context, to, tag, data.data(), data.size());
   if (tried == State::AtOnce::has_left) return nullptr;
   Inside inside(*state_, lock);
-  Request* send = state_->new_send(context, to, tag, mode, site);
+  Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(data.data());
   send->bytes = data.size();
   send->call_waits = caller == Caller::waits;
@@ -277,7 +261,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
   if (buffer.is_contiguous()) return start_send(context, to, tag, std::span(buffer.data(), buffer.bytes()), mode, site, caller);
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
-  Request* send = state_->new_send(context, to, tag, mode, site);
+  Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->describe(buffer);
   send->call_waits = caller == Caller::waits;
   state_->start_send(send);
@@ -291,7 +275,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<
   if (mode == SendMode::standard) tried = state_->send_at_once(context, to, tag, copy.get(), bytes);
   if (tried == State::AtOnce::has_left) return nullptr;
   Inside inside(*state_, lock);
-  Request* send = state_->new_send(context, to, tag, mode, site);
+  Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->data = copy.get();
   send->owned = std::move(copy);
   send->bytes = bytes;
@@ -302,7 +286,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<
 
 std::size_t Engine::buffered_bytes(std::size_t overhead) {
   const Lock lock(state_->mutex);
-  return state_->buffered_bytes + state_->buffered_sends * overhead;
+  return state_->all_requests.counts().buffered_bytes + state_->all_requests.counts().buffered_sends * overhead;
 }
 
 void Engine::State::wait_until_none(const std::size_t& sends) {
@@ -314,7 +298,7 @@ void Engine::State::wait_until_none(const std::size_t& sends) {
   }
 }
 
-void Engine::wait_buffered() { state_->wait_until_none(state_->buffered_sends); }
+void Engine::wait_buffered() { state_->wait_until_none(state_->all_requests.counts().buffered_sends); }
 
 void Engine::wait_buffered(const Context& context) { state_->wait_until_none(context.buffered_sends); }
 

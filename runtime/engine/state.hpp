@@ -24,6 +24,7 @@
 #include "runtime/engine/peer_numbers.hpp"
 #include "runtime/engine/pending.hpp"
 #include "runtime/engine/request.hpp"
+#include "runtime/engine/requests.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/guard/page_guard.hpp"
 #include "runtime/idle_calls.hpp"
@@ -49,12 +50,11 @@ using Lock = std::unique_lock<EngineLock>;
 class Waiter;        // engine/waiting.hpp
 struct EarlyReturn;  // release/early_return.hpp
 
-struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Causality::Sink, Outbox::Host {
+struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Causality::Sink, Outbox::Host, Requests::Host {
   explicit State(const Parts& parts);
   ~State();
 
   // --- sending (engine/send.cpp) ------------------------------------------------------------------------------------
-  Request* new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site);
   /// What is known of a message when it has been tried to send it without a request.
   enum class AtOnce : std::uint8_t { has_left, not_tried, had_no_room, is_for_one_copy };
   /// Sends now, or as soon as causality and room permit. The request may be complete on return.
@@ -77,18 +77,15 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   void on_room(Peer peer) override;
 
   // --- receiving (engine/receive.cpp) -------------------------------------------------------------------------------
-  Request* new_receive(Context& context, Rank from, Tag tag, CallSite site);
   void post(Request* receive);
-  /// `at_ns`: for the trace, as in trace::write.
-  void finish(Request* request, std::uint64_t at_ns = 0);
-  Outcome take(Request* request);
-  void drop(Context* context);  // if it is retired and unused
+  void end_elsewhere(Request& request) override;
+  void drop(Context* context) override;
 
   // --- what arrives and is matched (engine/arrival.cpp) -------------------------------------------------------------
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
   Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
   /// Where one message is waited for, the next has no receive yet, and would be kept in a copy.
-  [[nodiscard]] bool takes_another() const override { return awaits_many && open_receives != 0; }
+  [[nodiscard]] bool takes_another() const override { return awaits_many && all_requests.counts().open_receives != 0; }
   static void keep_unexpected(Context& context, std::unique_ptr<Message> message);
   /// Gives a receive the message that it matched earlier; the message is gone afterwards.
   void consume(Request* receive, Message* message);
@@ -389,7 +386,18 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   // --- forwarders: gone with the last caller in another room
   const std::unique_ptr<RegistrationCache>& registrations = job_registrations.cache();
 
-  RequestPool pool;
+  Requests all_requests;
+  EngineStatistics statistics;
+  // --- forwarders: gone with the last caller in another room
+  void finish(Request* request, std::uint64_t at_ns = 0) { all_requests.finish(request, at_ns); }
+  const std::size_t& pending_sends = all_requests.counts().pending_sends;
+  const std::size_t& large_receives = all_requests.counts().large_receives;
+  std::size_t& aside_bytes = all_requests.counts_to_change().aside_bytes;
+  const std::uint64_t& operations = all_requests.counts().operations;
+  const std::uint64_t& large_sends = all_requests.counts().large_sends;
+  const std::size_t& last_large_send = all_requests.counts().last_large_send;
+  const bool& exchanges = all_requests.counts().exchanges;
+  // ---
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts;
   Context* last_context = nullptr;
 
@@ -443,30 +451,14 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   const std::size_t& gathered_sends = frequent_sender.under_way();  // nothing but their own end is to come of them
   // ---
 
-  std::uint64_t operations = 0;     // numbers receives and held sends in order of the calls
-  std::size_t open_receives = 0;    // incomplete
-  std::size_t large_receives = 0;   // of these, may be announced by rts
-  std::uint64_t large_sends = 0;    // announced so far
-  std::size_t last_large_send = 0;  // its bytes
-  bool exchanges = false;           // some of them while the last large message was received
-  std::size_t pending_sends = 0;
-  std::size_t left_sends = 0;     // of these, brought whole by their announcements: nothing is to come of them
-  std::size_t sends_to_self = 0;  // of these, by this process to itself
-  std::size_t buffered_sends = 0;
-  std::size_t buffered_bytes = 0;
-  std::size_t aside_bytes = 0;
-
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t waiting = 0;   // ... in MPI_Wait and the like
   bool awaits_many = false;  // receives, the last call that waited for some, or polled for several
   Attention attention = Attention::none;
-  bool host_call = false;               // the application may be blocked in a call of the host's
-  std::atomic<std::uint64_t> epoch{0};  // completions so far; written under the lock, after Request::complete
+  bool host_call = false;  // the application may be blocked in a call of the host's
   AliasBlocks blocks;
   IdleCalls idle_calls;
 
-  EngineStatistics statistics;
-  std::uint32_t traced_operations = 0;
   std::vector<std::uint32_t> messages_in;  // eager and rts, by peer, while a trace is written
   std::size_t waits_for_pages = 0;         // threads in wait_a_little
   std::atomic<bool> stopping{false};

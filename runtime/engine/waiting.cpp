@@ -105,8 +105,9 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   let_signals_in(lock, now);
   give_turns(lock, now);
   poll_host(lock, now);
-  if (state_.epoch != seen_epoch_) last_completion_ = now;
-  seen_epoch_ = state_.epoch;
+  const std::uint64_t completions = state_.all_requests.completions();
+  if (completions != seen_completions_) last_completion_ = now;
+  seen_completions_ = completions;
   if (now - std::max(started_, last_completion_) < awake_ns) return;
   if (until_ns <= waited_ns_) return;
   if (state_.job.transport && static_cast<int>(state_.job.transport->vanished()) >= 0) state_.job.transport->wake_helper();

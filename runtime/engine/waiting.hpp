@@ -78,7 +78,7 @@ class Waiter {
   std::uint64_t last_window_ = 0;
   std::uint64_t last_turn_ = 0;
   std::uint64_t last_telling_ = 0;
-  std::uint64_t seen_epoch_ = 0;
+  std::uint64_t seen_completions_ = 0;
   std::uint64_t last_completion_ = 0;
   unsigned steps_ = 0;
 };
