@@ -18,8 +18,7 @@ Engine::State::State(const Parts& parts)
       causality(*this),
       matching(job.size),
       early_return(std::make_unique<EarlyReturn>(*this)),
-      blocks(job.arena, *this),
-      messages_in(job.size) {
+      blocks(job.arena, *this) {
   set_process_name(static_cast<int>(self));
   causality.watch(&early_return->releases);
   if (!job.concurrent_calls) mutex.prefer_this_thread();
@@ -55,18 +54,12 @@ Engine::~Engine() = default;
 
 Context* Engine::adopt(ContextId id, std::vector<Peer> group, Rank self) {
   const Lock lock(state_->mutex);
-  Context& context = state_->context_of(id);
-  context.become(std::move(group), self);
-  if (const Message* message = context.find_stranger()) {
-    fatal("message of rank %d is for a communicator that it is not in", static_cast<int>(message->from));
-  }
-  return &context;
+  return &state_->matcher.adopt(id, std::move(group), self);
 }
 
 void Engine::retire(Context* context) {
   const Lock lock(state_->mutex);
-  context->retired = true;
-  if (context->operations == 0) state_->drop(context);
+  state_->matcher.retire(context);
 }
 
 void Engine::choose_rendezvous(Context& context, Rendezvous rendezvous) {

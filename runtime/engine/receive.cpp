@@ -7,13 +7,7 @@ namespace sluice {
 
 void Engine::State::post(Request* receive) {
   all_requests.enter(*receive);
-  if (Message* message = receive->context->find_unexpected(receive->rank, receive->tag)) {
-    receive->context->remove_unexpected(message);
-    consume(receive, message);
-    return;
-  }
-  receive->context->post(receive);
-  announce_receive(*receive);
+  if (!matcher.post(*receive)) announce_receive(*receive);
 }
 
 void Engine::State::end_elsewhere(Request& request) {
@@ -26,15 +20,6 @@ void Engine::State::end_elsewhere(Request& request) {
     request.progress_slot = Transport::no_slot;
   }
   if (request.released) end_release(request);
-}
-
-void Engine::State::drop(Context* context) {
-  if (last_context == context) last_context = nullptr;
-  while (Message* message = context->find_unexpected(any_source, any_tag)) {
-    context->remove_unexpected(message);
-    delete message;
-  }
-  contexts.erase(static_cast<std::uint64_t>(context->id()));
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------
@@ -111,7 +96,7 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
   receive->describe(buffer);
   receive->call_waits = caller == Caller::waits;
   state_->all_requests.enter(*receive);
-  state_->consume(receive, message);
+  state_->matcher.consume(*receive, message);
   return receive;
 }
 

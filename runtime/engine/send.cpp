@@ -46,7 +46,7 @@ Engine::State::AtOnce Engine::State::send_at_once(const Context& context, Rank t
                                                   std::size_t bytes) {
   const Peer peer = context.peer(to);
   const auto index = static_cast<std::size_t>(peer);
-  if (bytes > job.eager_limits[index] || unmatched_releases != 0 || !outbox.is_free(peer)) return AtOnce::not_tried;
+  if (bytes > job.eager_limits[index] || causality.unmatched() != 0 || !outbox.is_free(peer)) return AtOnce::not_tried;
   if (!matching[index].plain()) return AtOnce::not_tried;
   if (is_for_one_copy(peer, data, bytes)) return AtOnce::is_for_one_copy;
   const MessageHeader header = plain_eager_header(context, tag, matching[index].rtrs, static_cast<std::uint32_t>(bytes));
@@ -67,7 +67,7 @@ Engine::State::AtOnce Engine::State::send_at_once(const Context& context, Rank t
 void Engine::State::start_send(Request* send, AtOnce tried) {
   statistics.bytes_sent += send->bytes;
   // What leaves at once is told of afterwards (note_departure).
-  if (trace::on() && (send->mode == SendMode::buffered || unmatched_releases != 0)) [[unlikely]]
+  if (trace::on() && (send->mode == SendMode::buffered || causality.unmatched() != 0)) [[unlikely]]
     trace::posted(*send);
   if (send->mode == SendMode::buffered) {
     Request* shadow = copy_aside(*this, *send);
@@ -76,13 +76,13 @@ void Engine::State::start_send(Request* send, AtOnce tried) {
     all_requests.finish(send);
     send = shadow;
   }
-  const bool may_be_announced = unmatched_releases == 0 && is_eager(*send) && !send->has_gaps();
+  const bool may_be_announced = causality.unmatched() == 0 && is_eager(*send) && !send->has_gaps();
   const bool is_asked = tried == AtOnce::had_no_room || tried == AtOnce::is_for_one_copy;
   const bool one_copy =
       may_be_announced && (is_asked ? tried == AtOnce::is_for_one_copy : is_for_one_copy(send->peer, send->data, send->bytes));
   send->single_copy = one_copy && offers_block(*send);
   ++(is_eager(*send) ? statistics.eager_sends : statistics.rendezvous_sends);
-  if (unmatched_releases == 0) {
+  if (causality.unmatched() == 0) {
     transmit(send);
     return;
   }

@@ -10,14 +10,15 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/alias/alias_blocks.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine/causality.hpp"
+#include "runtime/engine/delivery.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/lock.hpp"
+#include "runtime/engine/matcher.hpp"
 #include "runtime/engine/matching.hpp"
 #include "runtime/engine/message_lines.hpp"
 #include "runtime/engine/outbox.hpp"
@@ -79,21 +80,27 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   // --- receiving (engine/receive.cpp) -------------------------------------------------------------------------------
   void post(Request* receive);
   void end_elsewhere(Request& request) override;
-  void drop(Context* context) override;
+  void drop(Context* context) override { matcher.drop(context); }
 
   // --- what arrives and is matched (engine/arrival.cpp) -------------------------------------------------------------
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
   Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
   /// Where one message is waited for, the next has no receive yet, and would be kept in a copy.
   [[nodiscard]] bool takes_another() const override { return awaits_many && all_requests.counts().open_receives != 0; }
-  static void keep_unexpected(Context& context, std::unique_ptr<Message> message);
-  /// Gives a receive the message that it matched earlier; the message is gone afterwards.
-  void consume(Request* receive, Message* message);
-  void deliver(Request& receive, std::span<const std::byte> payload);  // at receive.offset
-  /// The next number of an eager or rts message of this peer; 0 while no trace is written.
-  std::uint32_t count_message(Peer from);
-  Context& context_of(ContextId id);
-  Context& context_for(Peer from, const MessageHeader& header);  // of a message that its sender may send there
+  /// What Matcher asks of the rest.
+  class MatchHost final : public Matcher::Host {
+   public:
+    explicit MatchHost(State& state) : state_(state) {}
+    void leave_announcements(Request& receive) override;
+    void begin_transfer(Request* receive, std::size_t coming) override;
+    void note_announcement(const Request& receive, std::uint32_t number, bool unexpected, bool brings_bytes) override;
+
+   private:
+    State& state_;
+  };
+  // --- forwarders: gone with the last caller in another room
+  void deliver(Request& receive, std::span<const std::byte> payload) { sluice::deliver(receive, payload, job.arena); }
+  Context& context_for(Peer from, const MessageHeader& header) { return matcher.context_for(from, header); }
 
   // --- what arrives for one request (engine/reply.cpp) --------------------------------------------------------------
   void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
@@ -398,8 +405,10 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   const std::size_t& last_large_send = all_requests.counts().last_large_send;
   const bool& exchanges = all_requests.counts().exchanges;
   // ---
-  std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts;
-  Context* last_context = nullptr;
+  Causality causality;
+  const std::size_t& unmatched_releases = causality.unmatched();  // a forwarder
+  MatchHost match_host{*this};
+  Matcher matcher{job, all_requests, outbox, causality, match_host};
 
   NodeSink node_sink{*this};
   NodeWay node_way{node_sink,
@@ -421,9 +430,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   const StreamWay& streams = stream_way;
   const std::size_t& busy_copies = node_way.copies().busy();
   std::size_t& shared_receives = node_way.delivery().shared_receives();
-  Causality causality;
-  const std::size_t& unmatched_releases = causality.unmatched();  // a forwarder
-  std::vector<PeerNumbers> matching;                              // by peer
+  std::vector<PeerNumbers> matching;  // by peer
   RdmaHost rdma_host{*this};
   RdmaWay rdma_way{rdma_host, {job, job_registrations, rdma_transfers, statistics}};
   PutHost put_host{*this};
@@ -459,8 +466,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   AliasBlocks blocks;
   IdleCalls idle_calls;
 
-  std::vector<std::uint32_t> messages_in;  // eager and rts, by peer, while a trace is written
-  std::size_t waits_for_pages = 0;         // threads in wait_a_little
+  std::size_t waits_for_pages = 0;  // threads in wait_a_little
   std::atomic<bool> stopping{false};
   /// With the lock held: nothing is closed, and nobody who waits for a page may wait for the lock.
   std::atomic<bool> forking{false};

@@ -1,0 +1,106 @@
+// Contexts, and the messages and receives that meet in them.
+//
+// It takes in eager messages and announcements, checks what they say, keeps those that find no receive, and brings an eager one
+// to its end. It does not know how a large message travels, nor what hangs on a match elsewhere; it tells its host, and of a
+// small message only if there is something to tell.
+//
+// Belongs to the engine lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/base/types.hpp"
+#include "runtime/engine/causality.hpp"
+#include "runtime/engine/job.hpp"
+#include "runtime/engine/matching.hpp"
+#include "runtime/engine/outbox.hpp"
+#include "runtime/engine/requests.hpp"
+#include "runtime/engine/wire_check.hpp"
+#include "runtime/transport/message.hpp"
+#include "runtime/transport/message_sink.hpp"
+
+namespace sluice {
+
+class Matcher {
+ public:
+  class Host {
+   public:
+    /// The receive has met its message: its sender is not to write to it any more.
+    virtual void leave_announcements(Request& receive) = 0;
+    /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
+    virtual void begin_transfer(Request* receive, std::size_t coming) = 0;
+    /// While a trace is written: a receive has met an announcement, which brought bytes along or did not.
+    virtual void note_announcement(const Request& receive, std::uint32_t number, bool unexpected, bool brings_bytes) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+
+  Matcher(const Job& job, Requests& requests, Outbox& outbox, Causality& causality, Host& host);
+
+  // --- contexts
+  Context& adopt(ContextId id, std::vector<Peer> group, Rank self);
+  /// No operation will be started in it any more.
+  void retire(Context* context);
+  /// It is retired and unused.
+  void drop(Context* context);
+  /// Of a message that its sender may send there; ends the job otherwise.
+  Context& context_for(Peer from, const MessageHeader& header);
+
+  // --- receives
+  /// True: it met a message that was there. Otherwise it waits for one.
+  bool post(Request& receive);
+  /// Gives a receive the message that it matched earlier; the message is gone afterwards.
+  void consume(Request& receive, Message* message);
+
+  // --- messages
+  void on_eager(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
+  void on_announcement(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
+  /// As MessageSink says.
+  MessageSink::Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head);
+
+ private:
+  /// Describes a message to the receive that it matched.
+  struct Arrival {
+    Peer from;
+    Rank source;
+    Tag tag;
+    std::size_t message_bytes;
+    std::uint32_t number;     // in the trace
+    bool unexpected = false;  // it was there before the receive
+  };
+  struct Announcement {
+    std::uint8_t flags = 0;
+    ReadyToSend rts;
+    std::span<const std::byte> first_bytes;
+  };
+
+  Context& context_of(ContextId id);
+  static std::unique_ptr<Message> describe(Peer from, const MessageHeader& header);
+  static void keep(Context& context, std::unique_ptr<Message> message, std::span<const std::byte> bytes);
+  static void note_arrival(Request& receive, const Arrival& arrival);
+  void leave_announcements(Request& receive) {
+    if (receive.announcements != 0 && (receive.announced || receive.announce_link.linked)) [[unlikely]]
+      host_.leave_announcements(receive);
+  }
+  void accept_eager(Request& receive, const Arrival& arrival, std::span<const std::byte> payload, std::uint64_t acknowledge);
+  void accept_announcement(Request& receive, const Arrival& arrival, const Announcement& announced);
+  /// The next number of an eager or rts message of this peer; 0 while no trace is written.
+  std::uint32_t traced_number(Peer from);
+
+  const Job& job_;
+  Requests& requests_;
+  Outbox& outbox_;
+  Causality& causality_;
+  Host& host_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts_;
+  Context* last_ = nullptr;
+  std::vector<std::uint32_t> traced_;  // eager and rts, by peer, while a trace is written
+};
+
+}  // namespace sluice
