@@ -20,6 +20,7 @@ import fuzz
 import installation
 import layers
 import lint
+import shape
 import suites
 import unit
 from processes import abandon_companions, become_reaper, kill_descendants
@@ -87,6 +88,7 @@ STEPS = [
     Step("build", 1800, build_normal, quick=True),
     Step("formatting", 120, of_any_level(lint.formatting), quick=True),
     Step("layers", 60, of_any_level(layers.layers), quick=True),
+    Step("shape", 60, of_any_level(shape.shape), quick=True),
     Step("documentation", 60, of_any_level(documentation.documentation), quick=True),
     Step("unit", 600, of_any_level(lambda seconds: unit.unit_tests(builds.BUILD, seconds)), quick=True),
     Step("installation", 240, of_any_level(installation.installation)),
