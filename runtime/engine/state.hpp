@@ -1,6 +1,6 @@
 // The engine's inside. One file per concern implements it: in engine/ send, receive, arrival (matching), reply and probe, in
-// rendezvous/ what moves a large message, in release/ release, settle and set_aside, and beside engine.hpp engine_wait and
-// helper_thread.
+// rendezvous/ what moves a large message, and beside engine.hpp engine_wait, engine_settle and helper_thread. Early return is an
+// object of its own (release/early_return.hpp).
 //
 // Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
 // again; pointers to requests stay valid then only if the caller owns them.
