@@ -19,7 +19,7 @@ Engine::State::State(const Parts& parts)
       matching(job.size),
       early_return(std::make_unique<EarlyReturn>(*this)),
       blocks(job.arena, *this) {
-  set_process_name(static_cast<int>(self));
+  set_process_name(static_cast<int>(job.self));
   causality.watch(&early_return->releases);
   if (!job.concurrent_calls) mutex.prefer_this_thread();
   if (!job.transport) return;

@@ -24,9 +24,9 @@ void Engine::State::idle_call(Lock& lock) {
 /// whether a sender is in a call they see by its attention (Transport::is_attentive), which a look leaves as it is.
 bool Engine::State::is_at_rest() const {
   const bool waits =
-      outbox.queued() != 0 || !streams.empty() || rdma_way.has_work() || put_receiver.has_work() || put_sender.has_work();
-  const bool works =
-      !copies.empty() || !helping.empty() || outbox.self_pending() || !causality.released().empty() || !causality.held().empty();
+      outbox.queued() != 0 || !stream_way.empty() || rdma_way.has_work() || put_receiver.has_work() || put_sender.has_work();
+  const bool works = !node_way.list().empty() || !node_way.helping().empty() || outbox.self_pending() ||
+                     !causality.released().empty() || !causality.held().empty();
   const bool is_asked_for = all_requests.counts().pending_sends != 0 && attention != Attention::none;
   return inside == 0 && !job.oversubscribed && !waits && !works && !is_asked_for &&
          (!job.transport || job.transport->is_at_rest());

@@ -10,10 +10,11 @@ namespace sluice {
 
 /// As soon as no message is in or out of a block: what cannot be now, `leave` tries again.
 void Engine::State::leave_address_space() {
-  const bool is_moving = busy_copies != 0 || !causality.released().empty() || large_receives != 0;
-  if (is_moving || pending_sends != 0 || queued != 0 || rdma_transfers.outlive_requests()) return;
+  const bool is_moving =
+      node_way.copies().busy() != 0 || !causality.released().empty() || all_requests.counts().large_receives != 0;
+  if (is_moving || all_requests.counts().pending_sends != 0 || outbox.queued() != 0 || rdma_transfers.outlive_requests()) return;
   if (!holds_writers_up()) return;
-  if (transport) transport->leave_address_space();
+  if (job.transport) job.transport->leave_address_space();
   blocks.end();
 }
 
@@ -89,12 +90,12 @@ void Engine::make_private(ByteRange bytes) {
 void Engine::leave_address_space() {
   settle_all();
   Lock lock(state_->mutex);
-  while (state_->busy_copies != 0) {
+  while (state_->node_way.copies().busy() != 0) {
     lock.unlock();
     __builtin_ia32_pause();
     lock.lock();
   }
-  if (state_->transport) state_->transport->leave_address_space();  // what is mapped of peers' memory is never needed
+  if (state_->job.transport) state_->job.transport->leave_address_space();  // what is mapped of peers' memory is never needed
   state_->blocks.let_end();
   state_->leave_address_space();
 }

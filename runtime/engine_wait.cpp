@@ -55,7 +55,7 @@ bool Engine::State::take_messages() {
   if (job.transport) moved = job.transport->poll(*this) > 0;
   put_receiver.announce_again();
   if (outbox.self_pending()) moved |= outbox.poll_self(*this) > 0;
-  if (!streams.empty()) moved |= push_streams();
+  if (!stream_way.empty()) moved |= stream_way.work();
   moved |= rdma_way.work();
   moved |= put_receiver.work();
   moved |= put_sender.work();
@@ -67,15 +67,21 @@ bool Engine::State::progress(Lock& lock) {
   bool moved = take_messages();
   // All that is there is taken before a chunk, though not without end: what is behind the announcements of many long messages
   // would wait for a chunk of each otherwise.
-  bool more = moved && (!copies.empty() || !helping.empty());
+  bool more = moved && (!node_way.list().empty() || !node_way.helping().empty());
   for (int taken = 1; more && all_requests.completions() == completions && taken < most_taken_before_a_chunk; ++taken)
     more = take_messages();
   // What is complete now may be what a thread waits for, and should not wait for another chunk (COOP-chunked, CO section II-C).
   // Copies are not put off for ever: only so many operations can be completed as have been posted.
   if (all_requests.completions() != completions) return true;
-  if (!copies.empty()) moved |= run_copy(lock);
+  if (!node_way.list().empty()) {
+    node_way.work(lock);
+    moved = true;
+  }
   // Only who waits in a call takes part in the peer's copy: the helper thread would take the processor from the application.
-  if (!helping.empty() && inside != 0) moved |= run_help(lock);
+  if (!node_way.helping().empty() && inside != 0) {
+    node_way.delivery().help(lock);
+    moved = true;
+  }
   return moved;
 }
 
@@ -91,7 +97,7 @@ Attention Engine::State::needed_attention() const {
   if (!causality.held().empty()) return Attention::everything;  // even a small message may be the one that lets them go
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   const bool announces = job.transport && receiver_initiated(job.config.rendezvous);
-  if (announces || !causality.released().empty() || shared_receives != 0) return Attention::rendezvous;
+  if (announces || !causality.released().empty() || node_way.shared_receives() != 0) return Attention::rendezvous;
   if (all_requests.counts().large_receives != 0 || (host_call && all_requests.counts().open_receives != 0))
     return Attention::receives;
   if (all_requests.sends_not_left() != frequent_sender.under_way() || outbox.queued() != 0 ||
@@ -126,14 +132,14 @@ void Engine::State::leave(Lock& lock) {
     if (job.transport) job.transport->leave_alerts();
   } else if (inside == sleepers.count) {
     set_attention(Attention::sleeper);
-    if (job.transport && (job.transport->pending() || !copies.empty())) job.transport->poke();
+    if (job.transport && (job.transport->pending() || !node_way.list().empty())) job.transport->poke();
   }
 }
 
 /// Where processes share processors, a copy costs the application the same in the helper thread, and the wake-up besides. Where
 /// each process has one, the helper thread may find that of a peer that only waits; a short copy takes no longer than to wake it.
 bool Engine::State::copies_before_leaving() const {
-  const Request* const next = copies.first();
+  const Request* const next = node_way.list().first();
   if (!next || job.spare_processor) return false;
   return job.oversubscribed || (!is_worth_waking(*next) && job.transport->is_asleep(next->peer));
 }
@@ -143,7 +149,7 @@ bool Engine::State::copies_before_leaving() const {
 /// One that is asleep cannot.
 bool Engine::State::leaves_copies() const {
   if (job.spare_processor || job.oversubscribed || !causality.released().empty() || !causality.held().empty()) return false;
-  const std::span<const Peer> waiting_peers = copies.peers();
+  const std::span<const Peer> waiting_peers = node_way.list().peers();
   return std::none_of(waiting_peers.begin(), waiting_peers.end(), [this](Peer peer) { return job.transport->is_asleep(peer); });
 }
 
@@ -153,7 +159,7 @@ void Engine::State::arm(Lock& lock) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const Attention level = needed_attention();
     if (level == Attention::none || !job.transport) return;
-    set_attention(!copies.empty() && leaves_copies() ? level | News::waiting : level);
+    set_attention(!node_way.list().empty() && leaves_copies() ? level | News::waiting : level);
     const bool copies_first = copies_before_leaving();
     looked = !copies_first && !job.transport->pending();
     if (looked) break;
@@ -166,7 +172,8 @@ void Engine::State::arm(Lock& lock) {
     if (inside != 0) return;  // another thread came in while a copy ran outside the lock
   }
   const bool pushes = stream_way.may_move() || rdma_way.has_room();
-  if ((!copies.empty() && !leaves_copies()) || pushes || put_sender.needs_looks() || !looked) job.transport->wake_helper();
+  if ((!node_way.list().empty() && !leaves_copies()) || pushes || put_sender.needs_looks() || !looked)
+    job.transport->wake_helper();
 }
 
 void Engine::State::sleep(Lock& lock, microseconds limit) {
@@ -174,7 +181,8 @@ void Engine::State::sleep(Lock& lock, microseconds limit) {
   const Counted asleep(sleepers.count, lock);
   set_attention(Attention::sleeper);
   const auto something = [this] {
-    return (job.transport && job.transport->pending()) || outbox.self_pending() || !copies.empty() || !helping.empty();
+    return (job.transport && job.transport->pending()) || outbox.self_pending() || !node_way.list().empty() ||
+           !node_way.helping().empty();
   };
   if (!something()) {
     if (job.transport) {
@@ -336,7 +344,7 @@ void Engine::prepare_fork() {
   for (;;) {
     settle_all(trace::SettleCause::fork);
     state_->mutex.lock();
-    if (state_->causality.released().empty() && state_->busy_copies == 0 && state_->waits_for_pages == 0) break;
+    if (state_->causality.released().empty() && state_->node_way.copies().busy() == 0 && state_->waits_for_pages == 0) break;
     state_->sleepers.wake();
     state_->mutex.unlock();
     sched_yield();

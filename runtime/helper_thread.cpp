@@ -41,16 +41,16 @@ void Engine::State::helper() {
     // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
     // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
     // do while this thread has the only copy out of the list.
-    while (inside == 0 || (!copies.empty() && (job.spare_processor || inside == sleepers.count))) {
+    while (inside == 0 || (!node_way.list().empty() && (job.spare_processor || inside == sleepers.count))) {
       const bool moved = progress(lock);
       early_return->releases.advance();
-      if (!copies.empty() && std::exchange(gives_back, false)) {
+      if (!node_way.list().empty() && std::exchange(gives_back, false)) {
         lock.unlock();
         std::this_thread::sleep_for(moment);
         lock.lock();
         continue;
       }
-      if (moved || !copies.empty()) continue;
+      if (moved || !node_way.list().empty()) continue;
       if (!put_sender.needs_looks() || stopping.load(std::memory_order_relaxed)) break;
       lock.unlock();
       std::this_thread::sleep_for(look_interval);

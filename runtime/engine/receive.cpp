@@ -7,19 +7,19 @@ namespace sluice {
 
 void Engine::State::post(Request* receive) {
   all_requests.enter(*receive);
-  if (!matcher.post(*receive)) announce_receive(*receive);
+  if (!matcher.post(*receive)) put_receiver.announce(*receive);
 }
 
 void Engine::State::end_elsewhere(Request& request) {
-  leave_announcements(request);
-  if (request.rdma) end_rdma(request);
+  put_receiver.leave(request);
+  if (request.rdma) rdma_transfers.end(request);
   if (!request.is_send()) {
-    if (request.counted_shared) --shared_receives;
+    if (request.counted_shared) --node_way.delivery().shared_receives();
     if (request.way != Request::Way::undecided) end_expected_copies(request);
     if (request.progress_slot != Transport::no_slot) job.transport->close_progress_slot(request.progress_slot);
     request.progress_slot = Transport::no_slot;
   }
-  if (request.released) end_release(request);
+  if (request.released) causality.ended(request);
 }
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
 void Engine::cancel(Request& request) {
   Lock lock(state_->mutex);
   Inside inside(*state_, lock);
-  if (request.kind == Request::Kind::receive && request.match_link.linked) state_->cancel(request);
+  if (request.kind == Request::Kind::receive && request.match_link.linked) state_->put_receiver.cancel(request);
 }
 
 void Engine::detach(Request* request) {

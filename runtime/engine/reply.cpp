@@ -38,7 +38,7 @@ void Engine::State::on_reply(Peer from, const MessageHeader& header, std::span<c
       }
       return;
     case MessageKind::fin:
-      if (request->announced) return on_put_end(*request, from_wire<PutEnd>(from, payload));
+      if (request->announced) return put_receiver.on_put_end(*request, from_wire<PutEnd>(from, payload));
       if (!payload.empty()) damaged(from, header.kind, "ends what was not announced to it");
       on_fin(request, header.flags);
       return;

@@ -92,11 +92,11 @@ void Engine::State::start_send(Request* send, AtOnce tried) {
     all_requests.finish(send);
     send = shadow;
   }
-  hold({.what = HeldBack::What::send,
-        .operation = all_requests.next_operation(),
-        .request = send,
-        .peer = send->peer,
-        .traced = send->traced});
+  causality.hold({.what = HeldBack::What::send,
+                  .operation = all_requests.next_operation(),
+                  .request = send,
+                  .peer = send->peer,
+                  .traced = send->traced});
 }
 
 /// An eager message or an announcement has entered the transport, or the queue in front of it, which keeps the order.
@@ -124,7 +124,7 @@ void Engine::State::send_in_turn(Request* send) {
     if (send->owned && !send->call_waits) header.flags |= flag_buffered;
     const std::byte* address = nullptr;
     if (rdma_for(send->peer)) {
-      offer_rdma(*send, header, rts);
+      rdma_way.offer(*send, header, rts);
     } else if (offers_block(*send)) {
       send->offered = true;
       header.flags |= flag_block;
@@ -146,7 +146,7 @@ void Engine::State::send_in_turn(Request* send) {
   }
   MessageHeader header = eager_header(*send);
   number(header, send->peer);
-  if (send->frequent && outbox.is_free(send->peer) && send_gathered(*send, header)) {
+  if (send->frequent && outbox.is_free(send->peer) && frequent_sender.send(*send, header)) {
     note_departure(*send, MessageKind::eager, header.payload_bytes);
     return;
   }
@@ -165,7 +165,8 @@ void Engine::State::eager_sent(Request* send) {
 
 std::size_t Engine::State::announce(Request& send, MessageHeader header, const ReadyToSend& rts) {
   const auto to = static_cast<std::size_t>(send.peer);
-  const bool by_chunks = (header.flags & flag_rdma) != 0 && (header.flags & flag_registered) != 0 && prefers_rdrp(send.bytes);
+  const bool by_chunks =
+      (header.flags & flag_rdma) != 0 && (header.flags & flag_registered) != 0 && rdma_way.prefers_chunks(send.bytes);
   const bool is_streamed = !by_chunks && send.peer != job.self && job.transport->streams_directly(send.peer);
   std::size_t first = 0;
   if ((by_chunks || is_streamed) && outbox.is_free(send.peer)) {

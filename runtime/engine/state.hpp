@@ -98,9 +98,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
    private:
     State& state_;
   };
-  // --- forwarders: gone with the last caller in another room
   void deliver(Request& receive, std::span<const std::byte> payload) { sluice::deliver(receive, payload, job.arena); }
-  Context& context_for(Peer from, const MessageHeader& header) { return matcher.context_for(from, header); }
 
   // --- what arrives for one request (engine/reply.cpp) --------------------------------------------------------------
   void on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
@@ -161,18 +159,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
    private:
     State& state_;
   };
-  // --- forwarders: gone with the last caller in another room
-  bool push_streams() { return stream_way.work(); }
-  bool run_copy(Lock& lock) {
-    node_way.work(lock);
-    return true;
-  }
-  bool run_help(Lock& lock) {
-    node_way.delivery().help(lock);
-    return true;
-  }
-  [[nodiscard]] std::size_t missing_bytes(const Request& receive) { return node_way.delivery().missing_bytes(receive); }
-  [[nodiscard]] bool can_read_from(const Request& receive) const { return node_way.can_read_from(receive); }
 
   // --- small messages from the program's memory (rendezvous/frequent_sender.hpp) -----------------------------------------
   /// What FrequentSender asks of the rest (rendezvous/state_sinks.cpp).
@@ -187,12 +173,10 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
    private:
     State& state_;
   };
-  // --- forwarders: gone with the last caller in another room
   /// Counts the message; whether its buffer is used often enough to be registered.
   [[nodiscard]] bool is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes) {
     return frequent_sender.counts(bytes) && frequent_sender.count(context.peer(to), ByteRange::of(data, bytes));
   }
-  bool send_gathered(Request& send, const MessageHeader& header) { return frequent_sender.send(send, header); }
 
   // --- by RDMA (rendezvous/rdma_way.hpp) ----------------------------------------------------------------------------------
   /// What RdmaWay asks of the rest (rendezvous/state_sinks.cpp).
@@ -212,16 +196,8 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
    private:
     State& state_;
   };
-  // --- forwarders: gone with the last caller in another room
   [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == job.self ? nullptr : job.transport->rdma(peer); }
-  bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter) {
-    return rdma_way.register_buffer(request, bytes, adapter);
-  }
-  void end_rdma(Request& request) { rdma_transfers.end(request); }
-  [[nodiscard]] bool prefers_rdrp(std::size_t bytes) const { return rdma_way.prefers_chunks(bytes); }
-  void offer_rdma(Request& send, MessageHeader& header, ReadyToSend& rts) { rdma_way.offer(send, header, rts); }
   void on_transferred(std::uint64_t token) override { rdma_transfers.on_transferred(token); }
-  void look_at_sentinels(Request& receive) { rdma_way.sentinels().look(receive); }
 
   // --- receives announced to their senders (rendezvous/receiver_initiated.hpp) --------------------------------------------
   /// What PutSender and PutReceiver ask of the rest (rendezvous/state_sinks.cpp).
@@ -240,19 +216,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
    private:
     State& state_;
   };
-  // --- forwarders: gone with the last caller in another room
   void transmit(Request* send) { put_sender.goes_at_once(*send) ? send_in_turn(send) : put_sender.transmit(*send); }
-  void on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready) {
-    put_sender.on_ready_to_receive(from, header, ready);
-  }
-  void on_withdraw(Peer from, std::uint64_t subject) { put_sender.on_withdraw(from, subject); }
-  void announce_receive(Request& receive) { put_receiver.announce(receive); }
-  void leave_announcements(Request& receive) { put_receiver.leave(receive); }
-  void before_matching(Peer from, std::uint16_t known) { put_receiver.before_matching(from, known); }
-  void on_put_end(Request& receive, const PutEnd& end) { put_receiver.on_put_end(receive, end); }
-  void cancel(Request& receive) { put_receiver.cancel(receive); }
-  void withdraw(Request& receive) { put_receiver.withdraw(receive); }
-  void on_withdrawn(Peer from, std::uint64_t subject) { put_receiver.on_withdrawn(from, subject); }
 
   // --- who copies (rendezvous/copy_choice.cpp) ------------------------------------------------------------
   /// A match that the trace is to be told of when the answer to it has left, as the sender waits for that.
@@ -323,8 +287,10 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   // --- what alias blocks have to know of the rest (alias/alias_blocks.hpp) --------------------------------------------
   [[nodiscard]] bool holds_writers_up() const override { return !guard || PageGuard::holds_writers_up(); }
   [[nodiscard]] bool guards(ByteRange bytes) const override { return guard && guard->covers(bytes); }
-  [[nodiscard]] bool pins(PageRange pages) const override { return registrations && registrations->pins(pages); }
-  [[nodiscard]] bool may_reach_memory() const override { return host.may_reach_memory && host.may_reach_memory(); }
+  [[nodiscard]] bool pins(PageRange pages) const override {
+    return job_registrations.cache() && job_registrations.cache()->pins(pages);
+  }
+  [[nodiscard]] bool may_reach_memory() const override { return job.host.may_reach_memory && job.host.may_reach_memory(); }
   void hold_signals() override { held_signals::hold(); }
   void tell_trace() override { tell_match(); }
 
@@ -332,81 +298,29 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   void helper();
   void check_vanished(Lock& lock);
 
-  // --- forwarders: gone with the last caller in another room
   [[nodiscard]] bool releases() const;
-  void hold(const HeldBack& item) { causality.hold(item); }
-  [[nodiscard]] bool must_hold(std::uint64_t operation) const { return causality.must_hold(operation); }
-  void note_match(Request& receive) { causality.matched(receive); }
-  void end_release(Request& request) { causality.ended(request); }
-  [[nodiscard]] bool in_alias_block(ByteRange range, BufferHistory::Use use = BufferHistory::Use::copied,
-                                    OperationTime time = {}) {
-    return blocks.use(range, use, time);
-  }
   [[nodiscard]] bool offers_block(const Request& send) {
-    return send.peer != self && !send.has_gaps() && !send.owned && transport->can_read_blocks(send.peer) &&
+    return send.peer != job.self && !send.has_gaps() && !send.owned && job.transport->can_read_blocks(send.peer) &&
            blocks.offer(ByteRange::of(send.data, send.bytes));
   }
-  bool migrate(ByteRange range) { return blocks.make(range); }
   [[nodiscard]] std::ptrdiff_t alias_distance(ByteRange block) const { return blocks.distance(block); }
 
   EngineLock mutex;
   const Job job;
-  // --- forwarders: gone with the last caller in another room
-  const Peer& self = job.self;
-  Transport* const& transport = job.transport;
-  AliasArena* const& arena = job.arena;
-  const HostHooks& host = job.host;
-  const Config& config = job.config;
-  const std::size_t& chunk_bytes = job.chunk_bytes;
-  const Calibration& calibration = job.calibration;
-  const bool& oversubscribed = job.oversubscribed;
-  const bool& crowded = job.crowded;
-  const bool& spare_processor = job.spare_processor;
-  const bool& concurrent_calls = job.concurrent_calls;
-  const bool& uses_sockets = job.uses_sockets;
-  const std::vector<std::size_t>& eager_limits = job.eager_limits;
-  // ---
   Sleepers sleepers{job.transport};
   Outbox outbox;
-  // --- forwarders: gone with the last caller in another room
-  const std::size_t& queued = outbox.queued();
-  const std::vector<std::size_t>& outgoing = job.eager_limits;  // for its size
-  void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {},
-                    std::uint8_t flags = 0) {
-    outbox.send_control(to, kind, subject, payload, flags);
-  }
-  void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {}, std::uint8_t flags = 0) {
-    outbox.answer(request, kind, payload, flags);
-  }
-  void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload) {
-    outbox.send_or_queue(to, header, payload);
-  }
-  std::byte* reserve(Peer to, std::size_t payload_bytes) { return outbox.reserve(to, payload_bytes); }
-  void commit(Peer to, const MessageHeader& header) { outbox.commit(to, header); }
-  // ---
   std::vector<AnnouncementBudget> budgets;  // by peer
   UnchangedSends unchanged_sends;
   MessageLines message_lines;
 
-  JobRegistrations job_registrations{arena, {config.reg_bytes, config.reg_entries}};  // before the requests, which use it
-  RdmaTransfers rdma_transfers{transport};
-  // --- forwarders: gone with the last caller in another room
-  const std::unique_ptr<RegistrationCache>& registrations = job_registrations.cache();
+  JobRegistrations job_registrations{job.arena,
+                                     {job.config.reg_bytes, job.config.reg_entries}};  // before the requests, which use it
+  RdmaTransfers rdma_transfers{job.transport};
 
   Requests all_requests;
   EngineStatistics statistics;
-  // --- forwarders: gone with the last caller in another room
-  void finish(Request* request, std::uint64_t at_ns = 0) { all_requests.finish(request, at_ns); }
-  const std::size_t& pending_sends = all_requests.counts().pending_sends;
-  const std::size_t& large_receives = all_requests.counts().large_receives;
   std::size_t& aside_bytes = all_requests.counts_to_change().aside_bytes;
-  const std::uint64_t& operations = all_requests.counts().operations;
-  const std::uint64_t& large_sends = all_requests.counts().large_sends;
-  const std::size_t& last_large_send = all_requests.counts().last_large_send;
-  const bool& exchanges = all_requests.counts().exchanges;
-  // ---
   Causality causality;
-  const std::size_t& unmatched_releases = causality.unmatched();  // a forwarder
   MatchHost match_host{*this};
   Matcher matcher{job, all_requests, outbox, causality, match_host};
 
@@ -424,12 +338,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
                     .adapter = offload}};
   StreamSink stream_sink{*this};
   StreamWay stream_way{stream_sink, job.self, job.transport, statistics};
-  // --- forwarders: gone with the last caller in another room
-  const CopyList& copies = node_way.list();
-  const WorkList& helping = node_way.delivery().helping();
-  const StreamWay& streams = stream_way;
-  const std::size_t& busy_copies = node_way.copies().busy();
-  std::size_t& shared_receives = node_way.delivery().shared_receives();
   std::vector<PeerNumbers> matching;  // by peer
   RdmaHost rdma_host{*this};
   RdmaWay rdma_way{rdma_host, {job, job_registrations, rdma_transfers, statistics}};
@@ -446,17 +354,11 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
                    .statistics = statistics}};
   WaysSink ways_sink{*this};
   Ways ways{ways_sink, {&rdma_way, &node_way, &stream_way}};
-  // --- forwarders: gone with the last caller in another room
-  const std::size_t& announced_count = put_receiver.announced();
-  // ---
 
   const PageGuard* guard = nullptr;  // that of early_return, which owns it
   std::unique_ptr<EarlyReturn> early_return;
   FrequentHost frequent_host{*this};
   FrequentSender frequent_sender{frequent_host, {job, job_registrations, rdma_transfers, statistics}};
-  // --- forwarders: gone with the last caller in another room
-  const std::size_t& gathered_sends = frequent_sender.under_way();  // nothing but their own end is to come of them
-  // ---
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t waiting = 0;   // ... in MPI_Wait and the like

@@ -6,25 +6,26 @@ namespace sluice {
 
 EarlyReturn::EarlyReturn(Engine::State& state)
     : engine(state),
-      releases(state.job, state.blocks, state.causality, *this, {state.busy_copies, state.announced_count, state.operations},
+      releases(state.job, state.blocks, state.causality, *this,
+               {state.node_way.copies().busy(), state.put_receiver.announced(), state.all_requests.counts().operations},
                state.statistics),
       memory(state.causality),
       aside(state.job, *this, state.aside_bytes, state.statistics) {}
 
-void EarlyReturn::look_at_sentinels(Request& receive) { engine.look_at_sentinels(receive); }
+void EarlyReturn::look_at_sentinels(Request& receive) { engine.rdma_way.sentinels().look(receive); }
 
-std::size_t EarlyReturn::missing_bytes(const Request& receive) const { return engine.missing_bytes(receive); }
+std::size_t EarlyReturn::missing_bytes(const Request& receive) const { return engine.node_way.delivery().missing_bytes(receive); }
 
-bool EarlyReturn::can_read_from(const Request& receive) const { return engine.can_read_from(receive); }
+bool EarlyReturn::can_read_from(const Request& receive) const { return engine.node_way.can_read_from(receive); }
 
-void EarlyReturn::withdraw(Request& receive) { engine.withdraw(receive); }
+void EarlyReturn::withdraw(Request& receive) { engine.put_receiver.withdraw(receive); }
 
 void EarlyReturn::progress(Lock& lock) { engine.progress(lock); }
 
 // --- what State has to do with releases and their like ------------------------------------------------------------------
 
 void Engine::State::acknowledge_held(Peer peer, std::uint64_t subject, std::uint32_t traced) {
-  send_control(peer, MessageKind::ack, subject);
+  outbox.send_control(peer, MessageKind::ack, subject);
   if (trace::on()) [[unlikely]]
     trace::control(trace::Kind::message_out, peer, MessageKind::ack, 0, traced);
 }

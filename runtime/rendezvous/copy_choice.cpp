@@ -29,7 +29,7 @@ SendCall call_of(std::uint8_t rts_flags) {
 }  // namespace
 
 Rendezvous Engine::State::wanted_inside_a_node(const Request& receive) const {
-  return receive.context->rendezvous.value_or(inside_a_node(config.rendezvous));
+  return receive.context->rendezvous.value_or(inside_a_node(job.config.rendezvous));
 }
 
 CopyChoice Engine::State::choose_copier(const Request& receive) {
@@ -61,11 +61,12 @@ CopyChoice Engine::State::choose_automatically(const Request& receive) {
   const MessageLines::Moment moment{
       .one_of_several = is_one_of_several(), .is_exchange = now.is_exchange, .waits = is_waited_for(receive)};
   if (message_lines.are_left_to_sender(receive, moment)) return {Copier::sender, trace::Reason::sender_copies};
-  return choose_hybrid(now, least_shared_bytes(receive), [&] { return transport->is_attentive(receive.peer); });
+  return choose_hybrid(now, least_shared_bytes(receive), [&] { return job.transport->is_attentive(receive.peer); });
 }
 
 Copier Engine::State::choose_by_load(const Request& receive) const {
-  return copier_by_load(transport->copy_load(receive.peer), transport->copy_load(self), receive.stop - receive.offset);
+  return copier_by_load(job.transport->copy_load(receive.peer), job.transport->copy_load(job.self),
+                        receive.stop - receive.offset);
 }
 
 bool Engine::State::is_waited_for(const Request& receive) const {
@@ -73,22 +74,22 @@ bool Engine::State::is_waited_for(const Request& receive) const {
 }
 
 /// The message that is matched now: other long receives are open, whose messages come at the same time, as far as can be known.
-bool Engine::State::is_one_of_several() const { return large_receives > 1; }
+bool Engine::State::is_one_of_several() const { return all_requests.counts().large_receives > 1; }
 
 /// From where on two halves are worth their messages.
 std::size_t Engine::State::least_shared_bytes(const Request& receive) const {
   const bool own = receive.lines == TargetLines::own;
-  if (is_one_of_several()) return own ? calibration.coop_own_bytes_at_once() : calibration.coop_bytes_at_once();
-  return own ? calibration.coop_own_bytes : calibration.coop_bytes;
+  if (is_one_of_several()) return own ? job.calibration.coop_own_bytes_at_once() : job.calibration.coop_bytes_at_once();
+  return own ? job.calibration.coop_own_bytes : job.calibration.coop_bytes;
 }
 
 CopySituation Engine::State::situation_of(const Request& receive) const {
   const std::size_t bytes = receive.stop - receive.offset;
   const SendCall send = call_of(receive.rts_flags);
   // Who blocks in a send has nothing else to copy, unless in MPI_Sendrecv: then this process is in it, too.
-  const bool both_send = receive.sends_too || (exchanges && send != SendCall::blocking);
-  const bool is_even = bytes < least_uneven * last_large_send;
-  const bool is_long = bytes >= calibration.gathered_bytes;
+  const bool both_send = receive.sends_too || (all_requests.counts().exchanges && send != SendCall::blocking);
+  const bool is_even = bytes < least_uneven * all_requests.counts().last_large_send;
+  const bool is_long = bytes >= job.calibration.gathered_bytes;
   return {.bytes = bytes,
           .send = send,
           .receive_blocks = receive.call_waits,
@@ -97,9 +98,9 @@ CopySituation Engine::State::situation_of(const Request& receive) const {
           .is_exchange = both_send && is_even,
           .one_of_several = is_one_of_several(),
           .into_own_cache = receive.lines == TargetLines::own,
-          .pays_in_turns = (crowded && receive.call_waits ? bytes / crowded_part : bytes) >= calibration.coop_turns_bytes,
-          .is_gathered = crowded && is_long,
-          .oversubscribed = oversubscribed};
+          .pays_in_turns = (job.crowded && receive.call_waits ? bytes / crowded_part : bytes) >= job.calibration.coop_turns_bytes,
+          .is_gathered = job.crowded && is_long,
+          .oversubscribed = job.oversubscribed};
 }
 
 void Engine::State::expect_copies(Request& receive, Copier copier) {
@@ -107,13 +108,13 @@ void Engine::State::expect_copies(Request& receive, Copier copier) {
   const auto bytes = static_cast<std::int64_t>(receive.stop - receive.offset);
   if (copier != Copier::receiver) receive.expected_of_peer = copier == Copier::both ? bytes / 2 : bytes;
   if (copier != Copier::sender) receive.expected_of_self = copier == Copier::both ? bytes / 2 : bytes;
-  if (receive.expected_of_peer != 0) transport->expect_copy(receive.peer, receive.expected_of_peer);
-  if (receive.expected_of_self != 0) transport->expect_copy(self, receive.expected_of_self);
+  if (receive.expected_of_peer != 0) job.transport->expect_copy(receive.peer, receive.expected_of_peer);
+  if (receive.expected_of_self != 0) job.transport->expect_copy(job.self, receive.expected_of_self);
 }
 
 void Engine::State::withdraw_expected_copies(Request& receive) {
-  if (receive.expected_of_peer != 0) transport->expect_copy(receive.peer, -receive.expected_of_peer);
-  if (receive.expected_of_self != 0) transport->expect_copy(self, -receive.expected_of_self);
+  if (receive.expected_of_peer != 0) job.transport->expect_copy(receive.peer, -receive.expected_of_peer);
+  if (receive.expected_of_self != 0) job.transport->expect_copy(job.self, -receive.expected_of_self);
   receive.expected_of_peer = receive.expected_of_self = 0;
 }
 

@@ -11,17 +11,17 @@ using StreamSink = Engine::State::StreamSink;
 using WaysSink = Engine::State::WaysSink;
 
 void NodeSink::answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) {
-  state_.answer(request, kind, payload, flags);
+  state_.outbox.answer(request, kind, payload, flags);
 }
 
 void NodeSink::send_fin_of_chunks(const Request& request, std::uint8_t flags) {
   const auto all_flags = static_cast<std::uint8_t>(flags | flag_of_chunks);
-  state_.send_control(request.peer, MessageKind::fin, request.remote_request, {}, all_flags);
+  state_.outbox.send_control(request.peer, MessageKind::fin, request.remote_request, {}, all_flags);
   if (trace::on()) [[unlikely]]
     trace::message_left(request, MessageKind::fin, 0);
 }
 
-void NodeSink::finish(Request& request, std::uint64_t at_ns) { state_.finish(&request, at_ns); }
+void NodeSink::finish(Request& request, std::uint64_t at_ns) { state_.all_requests.finish(&request, at_ns); }
 
 void NodeSink::begin_again(Request& receive) {
   state_.end_expected_copies(receive);
@@ -31,8 +31,8 @@ void NodeSink::begin_again(Request& receive) {
 void NodeSink::fall_back(const Request& request, Fallback reason) { state_.fall_back(request, reason); }
 
 bool NodeSink::is_block(const Request& receive) {
-  return state_.in_alias_block(ByteRange::of(receive.data, receive.limit), BufferHistory::Use::copied,
-                               {.begun = receive.sequence, .latest = state_.operations});
+  return state_.blocks.use(ByteRange::of(receive.data, receive.limit), BufferHistory::Use::copied,
+                           {.begun = receive.sequence, .latest = state_.all_requests.counts().operations});
 }
 
 void NodeSink::deliver(Request& receive, std::span<const std::byte> payload) { state_.deliver(receive, payload); }
@@ -51,21 +51,21 @@ void NodeSink::end_expected(Request& receive) { state_.end_expected_copies(recei
 
 bool NodeSink::may_stay_in_outer_cache(const Request& receive) const { return state_.may_stay_in_outer_cache(receive); }
 
-std::byte* StreamSink::reserve(Peer to, std::size_t payload_bytes) { return state_.reserve(to, payload_bytes); }
+std::byte* StreamSink::reserve(Peer to, std::size_t payload_bytes) { return state_.outbox.reserve(to, payload_bytes); }
 
-void StreamSink::commit(Peer to, const MessageHeader& header) { state_.commit(to, header); }
+void StreamSink::commit(Peer to, const MessageHeader& header) { state_.outbox.commit(to, header); }
 
 void StreamSink::answer(const Request& receive, MessageKind kind, std::span<const std::byte> payload) {
-  state_.answer(receive, kind, payload);
+  state_.outbox.answer(receive, kind, payload);
 }
 
 void StreamSink::tell_choice(const Request& receive, trace::Reason reason) {
   state_.note_choice(receive, trace::Protocol::stream, reason, trace::with_last);
 }
 
-void StreamSink::finish(Request& request) { state_.finish(&request); }
+void StreamSink::finish(Request& request) { state_.all_requests.finish(&request); }
 
-void WaysSink::finish(Request& request) { state_.finish(&request, trace::with_last); }
+void WaysSink::finish(Request& request) { state_.all_requests.finish(&request, trace::with_last); }
 
 void WaysSink::read_by_peer(const Request& send, bool handed_back) { state_.note_read_by_peer(send, handed_back); }
 

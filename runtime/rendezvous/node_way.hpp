@@ -64,6 +64,10 @@ class NodeWay final : public Way {
   [[nodiscard]] const NodeCopies& copies() const { return copies_; }
   /// The receiver's part of `write` deliveries.
   [[nodiscard]] WriteDelivery& delivery() { return delivery_; }
+  /// Receives that take part in the sender's copy.
+  [[nodiscard]] const WorkList& helping() const { return delivery_.helping(); }
+  /// ... and those in whose copy this side has taken part: the sender waits for the fin.
+  [[nodiscard]] std::size_t shared_receives() const { return delivery_.shared_receives(); }
   [[nodiscard]] bool can_read_from(const Request& receive) const;
 
  private:

@@ -11,7 +11,7 @@ void Engine::State::note_choice(const Request& receive, trace::Protocol protocol
   if (!trace::on()) [[likely]]
     return;
   tell_match();
-  const Rendezvous wanted = receive.context->rendezvous.value_or(config.rendezvous);
+  const Rendezvous wanted = receive.context->rendezvous.value_or(job.config.rendezvous);
   const bool asked = wanted != Rendezvous::automatic && name_of(wanted) == trace::name_of(protocol);
   trace::chosen(receive, protocol, asked ? trace::Reason::asked_for : reason, at_ns);
 }
@@ -30,8 +30,8 @@ void Engine::State::note_progress(const Request& request) {
 
 void Engine::State::begin_transfer(Request* receive, std::size_t coming) {
   receive->matched = true;
-  receive->sends_too = pending_sends != gathered_sends;
-  receive->sends_before = large_sends;
+  receive->sends_too = all_requests.counts().pending_sends != frequent_sender.under_way();
+  receive->sends_before = all_requests.counts().large_sends;
   ways.begin(*receive, coming);
 }
 
@@ -45,7 +45,7 @@ void Engine::State::on_clear_to_send(Request* send, const ClearToSend& clear) {
 
 /// All of it, or the part of a cooperative copy that the receiver made.
 void Engine::State::note_read_by_peer(const Request& send, bool handed_back) {
-  if (send.peer == self || send.owned || send.has_gaps() || !transport->can_read_blocks(send.peer)) return;
+  if (send.peer == job.self || send.owned || send.has_gaps() || !job.transport->can_read_blocks(send.peer)) return;
   message_lines.on_read_by_peer(send, handed_back);
 }
 

@@ -67,6 +67,7 @@ class WriteDelivery {
   [[nodiscard]] std::size_t missing_bytes(const Request& receive) const;
   /// Of open receives, those in whose copy this side has taken part: their senders wait for the fin.
   [[nodiscard]] std::size_t& shared_receives() { return shared_receives_; }
+  [[nodiscard]] std::size_t shared_receives() const { return shared_receives_; }
 
   // --- of its adapter (ChunkReader)
 
