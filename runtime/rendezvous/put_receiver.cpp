@@ -41,9 +41,19 @@ bool PutReceiver::may_announce(const Request& receive) const {
   if (receive.has_gaps() || host_.awaits_matches() || announced_count_ == most_announced) return false;
   if (receive.announcements == most_announcements) return false;
   const Peer sender = receive.context->peer(receive.rank);
-  if (senders_[index(sender)].withdrawing) return false;
+  if (senders_[index(sender)].withdrawing || shares_memory(receive)) return false;
   return parts_.way.adapter_for(sender) && receive.bytes > parts_.job.eager_limit_of(sender) &&
          !receive.context->may_be_preceded(receive);
+}
+
+/// MPI does not allow it, but programs that measure bandwidth do it. One message's last byte would end the receives of others, to
+/// which adapters still write.
+bool PutReceiver::shares_memory(const Request& receive) const {
+  const ByteRange range = receive.range();
+  for (const Request* other = announced_.first(); other; other = List::next(other)) {
+    if (range.overlaps(other->range())) return true;
+  }
+  return false;
 }
 
 void PutReceiver::begin(Request& receive) {

@@ -89,6 +89,7 @@ class PutReceiver {
 
   static std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
   [[nodiscard]] bool may_announce(const Request& receive) const;
+  [[nodiscard]] bool shares_memory(const Request& receive) const;  // with one that is announced
   void begin(Request& receive);
   void send_ready_to_receive(Request& receive);
   void announce_all_again();

@@ -109,6 +109,20 @@ TEST_F(PutReceiverTest, a_receive_behind_one_that_is_not_announced_and_accepts_t
   EXPECT_TRUE(sent_.empty());
 }
 
+TEST_F(PutReceiverTest, of_receives_into_one_buffer_one_at_a_time_is_announced) {
+  Request& first = post();
+  Request& second = post();
+  Request& part = post(bytes / 2);
+  EXPECT_TRUE(first.announced);
+  EXPECT_FALSE(second.announced);
+  EXPECT_FALSE(part.announced);
+  EXPECT_EQ(sent_.size(), 1u);
+  data_.back() = std::byte{1};
+  EXPECT_TRUE(receiver_.work());
+  EXPECT_TRUE(side_.is_finished(first));
+  EXPECT_FALSE(side_.is_finished(second));
+}
+
 TEST_F(PutReceiverTest, a_changed_last_byte_ends_the_receive) {
   Request& receive = post();
   EXPECT_FALSE(receiver_.work());
