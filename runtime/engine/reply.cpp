@@ -2,12 +2,19 @@
 
 #include <algorithm>
 
+#include "runtime/base/clock.hpp"
 #include "runtime/engine/state.hpp"
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/engine/wire_check.hpp"
 #include "runtime/guard/user_memory.hpp"
 
 namespace sluice {
+
+void Engine::State::note_answer(Request& send) {
+  if (send.announced_at == 0) return;
+  budgets[static_cast<std::size_t>(send.peer)].answered(send.brought, now_ns() - send.announced_at);
+  send.announced_at = 0;
+}
 
 Request* Engine::State::named_request(Peer from, const MessageHeader& header) {
   Request* request = all_requests.find(static_cast<RequestId>(header.subject));

@@ -195,12 +195,6 @@ std::size_t Engine::State::announce(Request& send, MessageHeader header, const R
   return header.payload_bytes;
 }
 
-void Engine::State::note_answer(Request& send) {
-  if (send.announced_at == 0) return;
-  budgets[static_cast<std::size_t>(send.peer)].answered(send.brought, now_ns() - send.announced_at);
-  send.announced_at = 0;
-}
-
 void Engine::State::on_room(Peer peer) {
   stream_way.on_room();
   rdma_way.on_room();

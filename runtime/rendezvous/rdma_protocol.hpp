@@ -60,4 +60,13 @@ const RdmaProtocol& putnr();
 const RdmaProtocol& put();
 }  // namespace rdma_protocols
 
+/// Those of which the receiver chooses one when a message is matched. RdmaWay is given them, so that it calls no protocol by
+/// name.
+struct MatchedProtocols {
+  const RdmaProtocol& rput = rdma_protocols::rput();
+  const RdmaProtocol& getcqe = rdma_protocols::getcqe();
+  const RdmaProtocol& get = rdma_protocols::get();
+  const RdmaProtocol& rdrp = rdma_protocols::rdrp();
+};
+
 }  // namespace sluice

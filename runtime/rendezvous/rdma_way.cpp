@@ -82,7 +82,7 @@ void RdmaWay::cleared(Request& send, const ClearToSend& clear) {
     host_.answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
     return;
   }
-  write_by(rdma_protocols::rput(), send, {clear.remote_address, clear.remote_key});
+  write_by(parts_.protocols.rput, send, {clear.remote_address, clear.remote_key});
 }
 
 void RdmaWay::write_by(const RdmaProtocol& protocol, Request& send, RemoteMemory target) {
@@ -106,13 +106,13 @@ void RdmaWay::write(Request& send) {
 /// falls back on where the sender had to speak first, as putnr falls back on getcqe.
 const RdmaProtocol& RdmaWay::choose_protocol(const Request& receive, const Rdma& adapter) const {
   const Rendezvous wanted = config().rendezvous;
-  if ((receive.rts_flags & flag_registered) == 0 || wanted == Rendezvous::rput) return rdma_protocols::rput();
+  if ((receive.rts_flags & flag_registered) == 0 || wanted == Rendezvous::rput) return parts_.protocols.rput;
   const std::size_t missing = receive.stop - receive.offset;
   const bool looks = wanted == Rendezvous::get || wanted == Rendezvous::put;
   if (looks && adapter.places_in_order() && receive.stop == receive.message_bytes && missing <= adapter.largest_transfer()) {
-    return rdma_protocols::get();
+    return parts_.protocols.get;
   }
-  return prefers_chunks(receive.limit) ? rdma_protocols::rdrp() : rdma_protocols::getcqe();
+  return prefers_chunks(receive.limit) ? parts_.protocols.rdrp : parts_.protocols.getcqe;
 }
 
 void RdmaWay::note_choice(const Request& receive) {

@@ -62,6 +62,7 @@ class RdmaWay final : public Way, public RdmaUser {
     JobRegistrations& registrations;
     RdmaTransfers& transfers;
     EngineStatistics& statistics;
+    MatchedProtocols protocols{};
   };
   RdmaWay(Host& host, const Parts& parts);
 
