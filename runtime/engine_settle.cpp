@@ -1,5 +1,7 @@
-// Waiting for what is under guard: until memory can be used again, messages are known, or nothing is left (page-guard rules 1, 3,
-// 6, 8, 9, 11, 12).
+// Waiting for what is under guard: until memory can be used again, messages are known, or nothing is left, as before a fork and
+// at the end (page-guard rules 1, 3, 6, 8, 9, 11, 12).
+
+#include <sched.h>
 
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/engine/waiting.hpp"
@@ -7,16 +9,6 @@
 #include "runtime/release/early_return.hpp"
 
 namespace sluice {
-
-/// As soon as no message is in or out of a block: what cannot be now, `leave` tries again.
-void Engine::State::leave_address_space() {
-  const bool is_moving =
-      node_way.copies().busy() != 0 || !causality.released().empty() || all_requests.counts().large_receives != 0;
-  if (is_moving || all_requests.counts().pending_sends != 0 || outbox.queued() != 0 || rdma_transfers.outlive_requests()) return;
-  if (!holds_writers_up()) return;
-  if (job.transport) job.transport->leave_address_space();
-  blocks.end();
-}
 
 // --- the engine's calls ------------------------------------------------------------------------------------------------
 
@@ -116,6 +108,57 @@ std::size_t Engine::resolve(std::uint64_t lazy_token) {
   for (;;) {
     if (const auto bytes = state_->early_return->releases.lazy_counts().find(lazy_token)) return *bytes;
     if (!state_->progress(lock)) waiter.step(lock);
+  }
+}
+
+/// Where peers or adapters may write to, or read from, a block on behalf of an operation that is not over. Where the host may, or
+/// where a transfer has outlived its operation, that is not known.
+AliasArena::InUse Engine::State::memory_in_use() const {
+  AliasArena::InUse in_use;
+  in_use.all =
+      rdma_transfers.outlive_requests() || put_receiver.withdrawals() != 0 || (job.host.outstanding && job.host.outstanding());
+  all_requests.for_each_in_use([&](const Request& request) {
+    const bool ended = request.complete.load(std::memory_order_relaxed) || request.owned;
+    if (!ended) in_use.pages.add(PageRange::covering(request.range()));
+  });
+  return in_use;
+}
+
+/// A thread that waits for a page may hold a lock that fork takes next: that of the arena in whose memory malloc has touched the
+/// page. So none may have to wait for the engine lock in turn, which is held until fork is done. Nothing is closed by then, and
+/// those that have waited leave first; who comes later sees `forking`.
+void Engine::prepare_fork() {
+  for (;;) {
+    settle_all(trace::SettleCause::fork);
+    state_->mutex.lock();
+    if (state_->causality.released().empty() && state_->node_way.copies().busy() == 0 && state_->waits_for_pages == 0) break;
+    state_->sleepers.wake();
+    state_->mutex.unlock();
+    sched_yield();
+  }
+  state_->forking.store(true, std::memory_order_release);
+  state_->blocks.prepare_fork(state_->guard && PageGuard::hears_this_thread(), state_->memory_in_use());
+}
+
+void Engine::after_fork() {
+  state_->blocks.parent_after_fork();
+  state_->forking.store(false, std::memory_order_release);
+  state_->mutex.unlock();
+}
+
+void Engine::drain() {
+  settle_all(trace::SettleCause::finalize);
+  Lock lock(state_->mutex);
+  Inside inside(*state_, lock);
+  Waiter waiter(*state_, Waiter::Who::application);
+  const Transport* transport = state_->job.transport;
+  for (;;) {
+    if (state_->progress(lock)) continue;
+    // What this process has sent to itself and not received when nothing moves any more, nobody will receive.
+    if (state_->all_requests.counts().pending_sends == state_->all_requests.counts().sends_to_self &&
+        state_->outbox.queued() == 0 && state_->put_receiver.withdrawals() == 0 && !(transport && transport->holds_output()))
+      return;
+    waiter.step(lock);
   }
 }
 

@@ -1,6 +1,6 @@
 // The engine's inside. One file per concern implements it: in engine/ send, receive, arrival (matching), reply and probe, in
-// rendezvous/ what moves a large message, and beside engine.hpp engine_wait, engine_settle and helper_thread. Early return is an
-// object of its own (release/early_return.hpp).
+// rendezvous/ what moves a large message, and beside engine.hpp engine_progress, engine_wait, engine_settle and helper_thread.
+// Early return is an object of its own (release/early_return.hpp).
 //
 // Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
 // again; pointers to requests stay valid then only if the caller owns them.
@@ -251,7 +251,8 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   /// one that is copied. Without blocks no page is ever closed.
   [[nodiscard]] bool kernel_waits_for_pages() const { return guard && !blocks.have_ended() && guard->kernel_waits(); }
 
-  // --- waiting (engine_wait.cpp) ------------------------------------------------------------------------------------
+  // --- progress and waiting (engine_progress.cpp, engine_wait.cpp)
+  // ------------------------------------------------------------------------------------
   /// Polls everything once; true when something came.
   bool take_messages();
   /// ... and does one piece of whatever work is there; true when something moved.

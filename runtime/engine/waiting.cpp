@@ -1,5 +1,4 @@
-// The ladder of one wait: spin, give turns, tell peers, let the host and signals in, sleep. See engine_wait.cpp for what a wait
-// is.
+// The ladder of one wait: spin, give turns, tell peers, let the host and signals in, sleep (see engine_progress.cpp).
 #include "runtime/engine/waiting.hpp"
 
 #include <sched.h>
