@@ -48,6 +48,10 @@ void Matcher::retire(Context* context) {
   if (context->operations == 0) drop(context);
 }
 
+Matcher::~Matcher() {
+  while (!contexts_.empty()) drop(contexts_.begin()->second.get());
+}
+
 void Matcher::drop(Context* context) {
   if (last_ == context) last_ = nullptr;
   while (Message* message = context->find_unexpected(any_source, any_tag)) {

@@ -42,6 +42,9 @@ class Matcher {
   };
 
   Matcher(const Job& job, Requests& requests, Outbox& outbox, Causality& causality, Host& host);
+  ~Matcher();  // with what nobody has received
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
 
   // --- contexts
   Context& adopt(ContextId id, std::vector<Peer> group, Rank self);
