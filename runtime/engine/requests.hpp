@@ -115,8 +115,8 @@ class Requests {
   /// [any thread] Completions so far. Written under the lock, released after Request::complete.
   [[nodiscard]] std::uint64_t completions() const { return completions_.load(std::memory_order_acquire); }
 
-  /// --- for forwarders: gone with the last of them
-  [[nodiscard]] RequestCounts& counts_to_change() { return counts_; }
+  /// SendsAside adds to it; the end of such a send takes it off.
+  [[nodiscard]] std::size_t& aside_bytes() { return counts_.aside_bytes; }
 
  private:
   Request* begin(Request::Kind kind, Context& context, CallSite site) {

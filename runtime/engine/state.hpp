@@ -320,7 +320,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
 
   Requests all_requests;
   EngineStatistics statistics;
-  std::size_t& aside_bytes = all_requests.counts_to_change().aside_bytes;
   Causality causality;
   MatchHost match_host{*this};
   Matcher matcher{job, all_requests, outbox, causality, match_host};

@@ -10,7 +10,7 @@ EarlyReturn::EarlyReturn(Engine::State& state)
                {state.node_way.copies().busy(), state.put_receiver.announced(), state.all_requests.counts().operations},
                state.statistics),
       memory(state.causality),
-      aside(state.job, *this, state.aside_bytes, state.statistics) {}
+      aside(state.job, *this, state.all_requests.aside_bytes(), state.statistics) {}
 
 void EarlyReturn::look_at_sentinels(Request& receive) { engine.rdma_way.sentinels().look(receive); }
 
