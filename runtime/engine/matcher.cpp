@@ -20,8 +20,7 @@ Matcher::Matcher(const Job& job, Requests& requests, Outbox& outbox, Causality& 
 
 // --- contexts ------------------------------------------------------------------------------------------------------------
 
-Context& Matcher::context_of(ContextId id) {
-  if (last_ && last_->id() == id) return *last_;
+Context& Matcher::look_up(ContextId id) {
   auto& slot = contexts_[static_cast<std::uint64_t>(id)];
   // A peer may be done with making a communicator, and send on it, before this process is.
   if (!slot) slot = std::make_unique<Context>(id);
@@ -127,17 +126,6 @@ void Matcher::accept_announcement(Request& receive, const Arrival& arrival, cons
   } else {
     host_.begin_transfer(&receive, 0);
   }
-}
-
-bool Matcher::post(Request& receive) {
-  Message* message = receive.context->find_unexpected(receive.rank, receive.tag);
-  if (!message) {
-    receive.context->post(&receive);
-    return false;
-  }
-  receive.context->remove_unexpected(message);
-  consume(receive, message);
-  return true;
 }
 
 void Matcher::consume(Request& receive, Message* message) {

@@ -57,7 +57,16 @@ class Matcher {
 
   // --- receives
   /// True: it met a message that was there. Otherwise it waits for one.
-  bool post(Request& receive);
+  bool post(Request& receive) {
+    Message* const message = receive.context->find_unexpected(receive.rank, receive.tag);
+    if (!message) [[likely]] {
+      receive.context->post(&receive);
+      return false;
+    }
+    receive.context->remove_unexpected(message);
+    consume(receive, message);
+    return true;
+  }
   /// Gives a receive the message that it matched earlier; the message is gone afterwards.
   void consume(Request& receive, Message* message);
 
@@ -83,7 +92,12 @@ class Matcher {
     std::span<const std::byte> first_bytes;
   };
 
-  Context& context_of(ContextId id);
+  Context& context_of(ContextId id) {
+    if (last_ && last_->id() == id) [[likely]]
+      return *last_;
+    return look_up(id);
+  }
+  Context& look_up(ContextId id);
   static std::unique_ptr<Message> describe(Peer from, const MessageHeader& header);
   static void keep(Context& context, std::unique_ptr<Message> message, std::span<const std::byte> bytes);
   static void note_arrival(Request& receive, const Arrival& arrival);

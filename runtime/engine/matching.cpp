@@ -30,14 +30,6 @@ Context::Source& Context::new_source(std::size_t index) {
   return sources_[index];
 }
 
-void Context::post(Request* receive) {
-  (receive->rank == any_source ? posted_any_ : source(receive->rank).posted).push_back(receive);
-}
-
-void Context::unpost(Request* receive) {
-  (receive->rank == any_source ? posted_any_ : source(receive->rank).posted).remove(receive);
-}
-
 bool Context::may_be_preceded(const Request& receive) const {
   const auto has_earlier = [&receive](const Posted& list) {
     for (const Request* other = list.first(); other && other->sequence < receive.sequence; other = Posted::next(other)) {
@@ -60,6 +52,12 @@ Request* Context::find_posted(Rank from, Tag tag) {
 }
 
 Request* Context::match_posted(Rank from, Tag tag) {
+  Posted& list = source(from).posted;
+  Request* const first = list.first();
+  if (first && posted_any_.empty() && tag_accepts(first->tag, tag)) [[likely]] {
+    list.remove(first);
+    return first;
+  }
   Request* receive = find_posted(from, tag);
   if (receive) unpost(receive);
   return receive;
@@ -71,7 +69,7 @@ void Context::keep_unexpected(Message* message) {
   arrivals_.push_back(message);
 }
 
-Message* Context::find_unexpected(Rank from, Tag tag) const {
+Message* Context::search_unexpected(Rank from, Tag tag) const {
   if (from == any_source) {
     Message* message = arrivals_.first();
     while (message && !tag_accepts(tag, message->tag)) message = ByArrival::next(message);

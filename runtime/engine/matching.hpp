@@ -64,8 +64,8 @@ class Context {
   void become(std::vector<Peer> group, Rank self);
 
   /// `receive->sequence` grows with every call.
-  void post(Request* receive);
-  void unpost(Request* receive);
+  void post(Request* receive) { posted(receive->rank).push_back(receive); }
+  void unpost(Request* receive) { posted(receive->rank).remove(receive); }
   /// An earlier receive that is posted and not announced to its sender could accept the same message.
   [[nodiscard]] bool may_be_preceded(const Request& receive) const;
   /// The first posted receive that accepts the message; `match_posted` takes it.
@@ -74,7 +74,9 @@ class Context {
 
   void keep_unexpected(Message* message);
   /// The first message that (source, tag), possibly wildcards, accepts; stays in its lists.
-  [[nodiscard]] Message* find_unexpected(Rank source, Tag tag) const;
+  [[nodiscard]] Message* find_unexpected(Rank source, Tag tag) const {
+    return arrivals_.empty() ? nullptr : search_unexpected(source, tag);
+  }
   void remove_unexpected(Message* message);
   /// A message that came before the group was known, and is of none of its members; nullptr when all are.
   [[nodiscard]] const Message* find_stranger() const;
@@ -99,6 +101,8 @@ class Context {
     return index < sources_.size() ? sources_[index] : new_source(index);
   }
   Source& new_source(std::size_t index);
+  Posted& posted(Rank wanted) { return wanted == any_source ? posted_any_ : source(wanted).posted; }
+  [[nodiscard]] Message* search_unexpected(Rank source, Tag tag) const;
 
   ContextId id_;
   Rank self_{};
