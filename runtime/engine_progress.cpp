@@ -47,15 +47,26 @@ std::atomic<bool> host_call_prepared{false};
 constinit thread_local const void* in_host_call = nullptr;
 }  // namespace detail
 
-bool Engine::State::take_messages() {
+// Most polls find that nothing of this is there, and should not pay for calls.
+bool Engine::State::has_work_besides() const {
+  return outbox.self_pending() || !stream_way.empty() || rdma_way.has_work() || put_receiver.has_work() || put_sender.has_work();
+}
+
+bool Engine::State::work_besides() {
   bool moved = false;
-  if (job.transport) moved = job.transport->poll(*this) > 0;
   put_receiver.announce_again();
   if (outbox.self_pending()) moved |= outbox.poll_self(*this) > 0;
   if (!stream_way.empty()) moved |= stream_way.work();
   moved |= rdma_way.work();
   moved |= put_receiver.work();
   moved |= put_sender.work();
+  return moved;
+}
+
+bool Engine::State::take_messages() {
+  bool moved = job.transport && job.transport->poll(*this) > 0;
+  if (has_work_besides()) [[unlikely]]
+    moved |= work_besides();
   return moved;
 }
 

@@ -18,11 +18,10 @@ Outbox::Outbox(const Job& job, const Sleepers& sleepers, Host& host)
       queues_(job.size),
       traced_(job.size) {}
 
-bool Outbox::send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
-                           std::size_t bytes) {
-  if (to == self_ || !channel_->streams_directly(to)) return false;
-  const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
-  return source && channel_->send(to, header, prefix, {source, bytes});
+bool Outbox::stream_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix,
+                             std::span<const std::byte> data) {
+  const std::byte* source = unguarded_address(const_cast<std::byte*>(data.data()), data.size());
+  return source && channel_->send(to, header, prefix, {source, data.size()});
 }
 
 bool Outbox::send_eager(Request& send, const MessageHeader& header) {

@@ -57,7 +57,9 @@ class Outbox {
   }
   /// Without a copy in between. False: nothing was done.
   bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
-                     std::size_t bytes);
+                     std::size_t bytes) {
+    return to != self_ && channel_->streams_directly(to) && stream_directly(to, header, prefix, {data, bytes});
+  }
   /// Eager. False: it is queued, and the host hears when it has left.
   bool send_eager(Request& send, const MessageHeader& header);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {},
@@ -77,6 +79,7 @@ class Outbox {
   std::uint32_t traced_number(Peer to);
 
  private:
+  bool stream_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> data);
   /// A message that found no room, or waits behind one that did not.
   struct Queued {
     MessageHeader header;

@@ -255,6 +255,8 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   // ------------------------------------------------------------------------------------
   /// Polls everything once; true when something came.
   bool take_messages();
+  [[nodiscard]] bool has_work_besides() const;
+  bool work_besides();
   /// ... and does one piece of whatever work is there; true when something moved.
   bool progress(Lock& lock);
   void note_awaited(std::span<Request* const> requests);
