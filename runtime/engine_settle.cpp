@@ -113,8 +113,8 @@ std::size_t Engine::resolve(std::uint64_t lazy_token) {
 
 /// Where peers or adapters may write to, or read from, a block on behalf of an operation that is not over. Where the host may, or
 /// where a transfer has outlived its operation, that is not known.
-AliasArena::InUse Engine::State::memory_in_use() const {
-  AliasArena::InUse in_use;
+ForkedBlocks::InUse Engine::State::memory_in_use() const {
+  ForkedBlocks::InUse in_use;
   in_use.all =
       rdma_transfers.outlive_requests() || put_receiver.withdrawals() != 0 || (job.host.outstanding && job.host.outstanding());
   all_requests.for_each_in_use([&](const Request& request) {

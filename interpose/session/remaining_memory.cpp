@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/alias/arena.hpp"
+#include "runtime/alias/forked_blocks.hpp"
 #include "runtime/alias/sweeper.hpp"
 #include "runtime/guard/signal.hpp"
 
@@ -56,26 +57,26 @@ void discard(ByteRange bytes) {
 
 /// Nothing holds writers up any more, so nothing is copied: the mapping changes at once.
 void make_private(ByteRange bytes) {
-  with_arena([&](AliasArena& kept) { kept.make_views(bytes); });
+  with_arena([&](AliasArena& kept) { kept.forks().make_views(bytes); });
 }
 
 void before_fork() {
   if (!any()) return;
   mutex.lock();
   this_thread_forks = true;
-  arena.load(std::memory_order_relaxed)->prepare_fork(false);
+  arena.load(std::memory_order_relaxed)->forks().prepare(false);
 }
 
 void in_parent_of_fork() {
   if (!std::exchange(this_thread_forks, false)) return;
-  arena.load(std::memory_order_relaxed)->parent_after_fork();
+  arena.load(std::memory_order_relaxed)->forks().after_in_parent();
   mutex.unlock();
 }
 
 void in_child_of_fork() {
   if (!std::exchange(this_thread_forks, false)) return;
   AliasArena* const parents = arena.exchange(nullptr, std::memory_order_relaxed);
-  parents->child_after_fork();
+  parents->forks().after_in_child();
   mutex.unlock();
 }
 

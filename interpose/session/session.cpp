@@ -24,6 +24,7 @@
 #include "interpose/session/summary.hpp"
 #include "interpose/session/trace_session.hpp"
 #include "runtime/alias/arena.hpp"
+#include "runtime/alias/forked_blocks.hpp"
 #include "runtime/copy/shared_copy.hpp"
 #include "runtime/engine/lock.hpp"
 #include "runtime/process/cancellation.hpp"
@@ -270,7 +271,7 @@ void Session::close() {
 void Session::abandon() {
   detail::engaged.store(false, std::memory_order_relaxed);
   trace::abandon();
-  arena_->child_after_fork();
+  arena_->forks().after_in_child();
   engine_->abandon();
 }
 

@@ -59,7 +59,7 @@ void AliasBlocks::end() {
 }
 
 bool AliasBlocks::return_piece(ByteRange& last) {
-  last = arena_->next_to_return(last.end);
+  last = arena_->forks().next_to_return(last.end);
   if (last.empty() || !others_.holds_writers_up()) return false;
   make(last, Purpose::posted);
   return true;

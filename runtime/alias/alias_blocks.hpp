@@ -17,6 +17,7 @@
 
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/buffer_history.hpp"
+#include "runtime/alias/forked_blocks.hpp"
 #include "runtime/alias/sweeper.hpp"
 #include "runtime/base/types.hpp"
 
@@ -82,11 +83,11 @@ class AliasBlocks {
   void discard(ByteRange bytes) {
     if (arena_) arena_->discard(bytes);
   }
-  void prepare_fork(bool hears_faults, const AliasArena::InUse& in_use) {
-    if (arena_) arena_->prepare_fork(hears_faults, in_use);
+  void prepare_fork(bool hears_faults, const ForkedBlocks::InUse& in_use) {
+    if (arena_) arena_->forks().prepare(hears_faults, in_use);
   }
   void parent_after_fork() {
-    if (arena_) arena_->parent_after_fork();
+    if (arena_) arena_->forks().after_in_parent();
   }
 
   // --- an end of blocks, as the address space has become limited -------------------------------------------------------

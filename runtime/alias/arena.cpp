@@ -14,7 +14,7 @@
 #include "runtime/alias/children_views.hpp"
 #include "runtime/alias/eligibility.hpp"
 #include "runtime/alias/file.hpp"
-#include "runtime/alias/fork.hpp"
+#include "runtime/alias/forked_blocks.hpp"
 #include "runtime/alias/gate.hpp"
 #include "runtime/alias/held_pages.hpp"
 #include "runtime/alias/huge_pages.hpp"
@@ -85,14 +85,13 @@ struct AliasArena::State {
   HeldPages pages_held;
   std::optional<HugePages> huge;
   MappingProbe probe;
-  AliasFork fork;
   ChildrenViews children;
   MappingBudget budget;
   own_pins::Others others{held_memory().pinned_kb};
   AliasBooks books{file, maps, children};
   AliasMigration migration{file, maps, pages_held};
-  bool has_views = false;  // a fork has made some
-  PageSet holes;           // pages of blocks that held nothing, or were discarded; some may be there again
+  ForkedBlocks forks{{.file = file, .maps = maps, .books = books, .children = children, .others = others}};
+  PageSet holes;  // pages of blocks that held nothing, or were discarded; some may be there again
   std::size_t migrations = 0;
   std::size_t bytes_migrated = 0;
 
@@ -102,7 +101,6 @@ struct AliasArena::State {
   bool is_shown_by_child(const std::vector<PageRange>& parts);
   bool set_seam(PageRange pages);
   bool has_no_holes(PageRange pages);
-  void prepare_fork(bool hears_faults, const InUse& in_use);
   [[nodiscard]] bool is_in_use_by_device(const std::vector<PageRange>& parts, HeldMemory held);
   void move_out_unless_lent(const ProcessMapping& mapping);
 };
@@ -136,7 +134,9 @@ void AliasArena::State::move_out_unless_lent(const ProcessMapping& mapping) {
 bool AliasArena::usable() const { return state_->file.usable(); }
 const std::string& AliasArena::refusal() const { return state_->file.refusal(); }
 int AliasArena::descriptor() const { return state_->file.descriptor(); }
-std::byte* AliasArena::alias(std::uintptr_t application_address) const { return state_->file.alias(application_address); }
+std::byte* AliasArena::alias(std::uintptr_t application_address) const {
+  return state_->file.windows().alias(application_address);
+}
 bool AliasArena::wait_if_migrating(std::uintptr_t address) { return alias_gate::wait_if_closed(address); }
 ByteRange AliasArena::first_in_place(ByteRange bytes) const { return state_->books.first_in_place(bytes); }
 
@@ -187,7 +187,7 @@ Ineligible AliasArena::migrate(ByteRange bytes, Purpose purpose) {
   State& state = *state_;
   const PageRange pages = PageRange::covering(bytes);
   if (!usable()) return Ineligible::no_memory_file;
-  if (!AliasFile::fits_window(pages.bytes())) return Ineligible::window_border;
+  if (!AliasWindows::fit(pages.bytes())) return Ineligible::window_border;
   state.books.sweep_if_due();
 
   std::vector<PageRange> missing;
@@ -277,7 +277,7 @@ bool AliasArena::State::set_seam(PageRange pages) {
   if (is_program_data(pages.bytes())) return false;
   const PageRange before{pages.begin - 1, pages.begin};
   const bool goes_on = books.blocks().contains(before) && !books.first_in_place(before.bytes()).empty();
-  if (goes_on && !may_begin_allocation({file.alias(pages.bytes().begin), page_bytes})) return false;
+  if (goes_on && !may_begin_allocation({file.windows().alias(pages.bytes().begin), page_bytes})) return false;
   madvise(as_pointer(pages.bytes().begin), page_bytes, MADV_RANDOM);
   return true;
 }
@@ -320,7 +320,7 @@ bool AliasArena::privatize(ByteRange bytes) {
 
 bool AliasArena::leave_address_space() {
   State& state = *state_;
-  if (!usable() || !state.file.has_windows()) return true;
+  if (!usable() || !state.file.windows().any()) return true;
   PageSet all = state.books.blocks();
   bool left = true;
   all.for_each([&](PageRange run) { left = privatize(run.bytes()) && left; });
@@ -330,72 +330,11 @@ bool AliasArena::leave_address_space() {
   return left;
 }
 
-void AliasArena::prepare_fork(bool hears_faults, const InUse& in_use) {
-  if (usable() && !state_->books.occupied().empty()) state_->prepare_fork(hears_faults, in_use);
-}
-
-void AliasArena::State::prepare_fork(bool hears_faults, const InUse& in_use) {
-  PageSet used = in_use.pages;
-  books.sent().for_each([&](PageRange run) { used.add(run); });
-  // What others have pinned, or the program has locked, is not to be mapped anew.
-  const HeldMemory held = held_memory();
-  const bool is_held = held.locked || others.have_pinned(held.pinned_kb);
-  if (in_use.all || is_held) used.add({0, (std::uintptr_t{1} << AliasFile::address_bits) / page_bytes});
-  ForkPlan plan = plan_fork(file, maps, used);
-  PageSet shown;
-  for (const auto* const list : {&plan.views, &plan.present}) {
-    for (const ProcessMapping& mapping : *list) shown.add(AliasFile::pages_of(mapping));
-  }
-  children.expect_child(shown);
-  has_views = has_views || !shown.empty();
-  for (const ProcessMapping& block : plan.views) {
-    if (!file.make_view(block)) {
-      plan.in_use.push_back(block);
-    } else if (block.file_offset == block.bytes.begin) {
-      books.strike(PageRange::covering(block.bytes));
-    }
-  }
-  if (!plan.in_use.empty()) fork.prepare(std::move(plan.in_use), hears_faults);
-}
-
-void AliasArena::parent_after_fork() {
-  state_->children.child_is_made();
-  state_->fork.wait_for_child();
-}
-
-bool AliasArena::bring_to_child() { return state_->fork.copy_everything(state_->file, state_->maps); }
-
-void AliasArena::child_after_fork() {
-  if (!usable()) return;
-  bring_to_child();
-  state_->children.abandon();
-  state_->file.abandon();
-}
-
 std::size_t AliasArena::look() { return usable() ? state_->books.look() : 0; }
 
-ByteRange AliasArena::next_to_return(std::uintptr_t from) const {
-  const State& state = *state_;
-  ProcessMapping mapping;
-  for (ProcessMaps::Walk walk(state.maps, from); usable() && state.has_views && walk.next(mapping);) {
-    const bool in_place = state.file.is_view(mapping) && mapping.file_offset == mapping.bytes.begin;
-    if (!in_place || mapping.bytes.end <= from) continue;
-    const PageRange piece = first_piece({std::max(mapping.bytes.begin, from) / page_bytes, mapping.bytes.end / page_bytes});
-    if (!state.children.overlap(piece)) return piece.bytes();
-  }
-  return {};
-}
+ForkedBlocks& AliasArena::forks() { return state_->forks; }
 
 void AliasArena::retire() { state_->file.unmap_windows(); }
-
-void AliasArena::make_views(ByteRange bytes) {
-  State& state = *state_;
-  ProcessMapping mapping;
-  for (ProcessMaps::Walk walk(state.maps, bytes.begin); usable() && walk.next(mapping) && mapping.bytes.begin < bytes.end;) {
-    if (!state.file.backs(mapping) || !state.file.make_view(mapping)) continue;
-    if (mapping.file_offset == mapping.bytes.begin) state.books.strike(PageRange::covering(mapping.bytes));
-  }
-}
 
 AliasArena::Statistics AliasArena::statistics() const {
   const AliasBooks& books = state_->books;

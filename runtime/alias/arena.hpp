@@ -25,6 +25,8 @@
 
 namespace sluice {
 
+class ForkedBlocks;
+
 /// Why a range can't be (or is not yet) an alias block. Counted in the summary.
 enum class Ineligible : std::uint8_t {
   none,            // it is a block
@@ -144,14 +146,8 @@ class AliasArena {
 
   /// Frees the file pages of memory that the program has freed, unseen. How many bytes there are left to look for.
   std::size_t look();
-  /// A part of the memory that a fork has made private and that no child shows any more; it lies behind `from`. Empty: there is
-  /// none.
-  [[nodiscard]] ByteRange next_to_return(std::uintptr_t from) const;
   /// The program goes on without the engine: nobody needs the alias any more.
   void retire();
-  /// Blocks in `bytes` become private mappings of their pages, at once.
-  void make_views(ByteRange bytes);
-
   /// Copies every block back to private memory. No message is on its way any more; threads that write meanwhile need a guard.
   void give_back();
 
@@ -159,19 +155,8 @@ class AliasArena {
   /// message on its way. False when a block had to stay.
   bool leave_address_space();
 
-  /// Around fork, from pthread_atfork handlers (alias/fork.hpp). The child's memory is its own, and its arena is not usable any
-  /// more. Blocks in use by operations stay blocks of the parent's: `in_use`, or all.
-  /// `hears_faults`: a fault of this thread on its way through the child is told to `bring_to_child`.
-  struct InUse {
-    PageSet pages;
-    bool all = false;
-  };
-  void prepare_fork(bool hears_faults, const InUse& in_use);
-  void prepare_fork(bool hears_faults) { prepare_fork(hears_faults, InUse()); }
-  /// True when the caller is such a thread and its blocks were missing; now they are there. [fault handler]
-  bool bring_to_child();
-  void parent_after_fork();
-  void child_after_fork();
+  /// Around a fork, and afterwards (forked_blocks.hpp).
+  [[nodiscard]] ForkedBlocks& forks();
 
   /// So many more mappings stay within the budget (rule 13). [any thread]
   [[nodiscard]] bool has_budget(std::size_t more_mappings) const;

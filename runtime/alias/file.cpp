@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -37,13 +36,7 @@ AliasFile::AliasFile(std::string refusal) : refusal_(std::move(refusal)) {
   }
 }
 
-AliasFile::~AliasFile() {
-  unmap_windows();
-  for (auto& base : bases_) {
-    if (std::byte* const window = base.load(std::memory_order_relaxed))
-      window_span::give_back(reinterpret_cast<std::uintptr_t>(window), window_bytes);
-  }
-}
+AliasFile::~AliasFile() { unmap_windows(); }
 
 void AliasFile::create() {
   const auto refuse = [&](const char* call) {
@@ -71,61 +64,6 @@ void AliasFile::create() {
 bool AliasFile::intact() const {
   struct stat now {};
   return fstat(memory_.get(), &now) == 0 && now.st_ino == identity_.st_ino && now.st_dev == identity_.st_dev;
-}
-
-bool AliasFile::fits_window(ByteRange bytes) {
-  return !bytes.empty() && bytes.end <= (std::uintptr_t{1} << address_bits) &&
-         bytes.begin >> window_bits == (bytes.end - 1) >> window_bits;
-}
-
-bool AliasFile::map_window(ByteRange bytes) {
-  constexpr std::uintptr_t step = extent_bytes / page_bytes;
-  const PageRange extents{bytes.begin / extent_bytes * step, ((bytes.end - 1) / extent_bytes + 1) * step};
-  if (mapped_.contains(extents)) return true;
-  std::atomic<std::byte*>& base = bases_[bytes.begin >> window_bits];
-  if (!base.load(std::memory_order_relaxed)) {
-    const std::uintptr_t place = window_span::take(window_bytes);
-    if (place == 0) return errno = ENOMEM, false;
-    base.store(reinterpret_cast<std::byte*>(place), std::memory_order_release);
-  }
-  PageSet missing;
-  missing.add(extents);
-  mapped_.for_each_inside(extents, [&](PageRange run) { missing.remove(run); });
-  bool all = true;
-  missing.for_each([&](PageRange run) {
-    const ByteRange part = run.bytes();
-    all = all && window_span::map(ByteRange::of(alias(part.begin), part.size()), memory_.get(), part.begin);
-    if (all) mapped_.add(run);
-  });
-  return all;
-}
-
-void AliasFile::unmap_windows() {
-  mapped_.for_each([&](PageRange run) {
-    for (ByteRange rest = run.bytes(); !rest.empty();) {
-      const ByteRange part = within_window(rest);
-      if (registrations_) registrations_->note_freed(ByteRange::of(alias(part.begin), part.size()));
-      munmap(alias(part.begin), part.size());
-      rest.begin = part.end;
-    }
-  });
-  mapped_ = {};
-}
-
-/// The part of `bytes` that lies in the window of its first byte.
-ByteRange AliasFile::within_window(ByteRange bytes) {
-  return {bytes.begin, std::min(bytes.end, (bytes.begin / window_bytes + 1) * window_bytes)};
-}
-
-std::byte* AliasFile::alias(std::uintptr_t address) const {
-  std::byte* base = bases_[address >> window_bits].load(std::memory_order_acquire);
-  return base + (address & (window_bytes - 1));
-}
-
-bool AliasFile::is_window(const ProcessMapping& mapping) const {
-  const std::size_t window = mapping.file_offset >> window_bits;
-  const auto base = reinterpret_cast<std::uintptr_t>(bases_[window].load(std::memory_order_acquire));
-  return base != 0 && ByteRange{base, base + window_bytes}.contains(mapping.bytes.begin);
 }
 
 int AliasFile::store(PageRange pages, const PieceSet& held) const {
@@ -192,23 +130,13 @@ bool AliasFile::is_without_holes(ByteRange bytes) const {
 
 void AliasFile::punch(ByteRange bytes) const {
   if (bytes.empty()) return;
-  if (registrations_) tell_freed(bytes);
+  if (registrations_) windows_.for_each_alias(bytes, [this](ByteRange alias) { registrations_->note_freed(alias); });
   fallocate(memory_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes.begin),
             static_cast<off_t>(bytes.size()));
 }
 
-void AliasFile::tell_freed(ByteRange bytes) const {
-  while (!bytes.empty()) {
-    const ByteRange part = within_window(bytes);
-    const bool mapped = bases_[part.begin >> window_bits].load(std::memory_order_relaxed) != nullptr;
-    if (mapped) registrations_->note_freed(ByteRange::of(alias(part.begin), part.size()));
-    bytes.begin = part.end;
-  }
-}
-
 void AliasFile::abandon() {
-  for (auto& base : bases_) base.store(nullptr, std::memory_order_relaxed);
-  mapped_ = {};
+  windows_.abandon();
   memory_.reset();
   refusal_ = "forked child";  // short enough to be stored without allocating
 }

@@ -1,20 +1,18 @@
-// The memory file behind the alias blocks: as large as the address space, sparse, offset == application address. Each 64 GB of it
-// have a window, a place where they are mapped, and of a window those extents are mapped that hold blocks, or did
-// (window_span.hpp). So an alias is a sum, and address space is used like memory.
+// The memory file behind the alias blocks: as large as the address space, sparse, offset == application address. Owns the file,
+// what its pages hold, and the windows in which it is mapped (windows.hpp); and tells the mappings of the process that show it.
 //
-// Threading: as AliasArena; `alias` and `backs_in_place` from any thread.
+// Threading: as AliasArena; `backs_in_place` and what AliasWindows says from any thread.
 #pragma once
 
 #include <sys/stat.h>
 
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "runtime/alias/held_pages.hpp"
 #include "runtime/alias/page_set.hpp"
+#include "runtime/alias/windows.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/process/numa_placement.hpp"
@@ -28,9 +26,7 @@ class RegistrationWatcher;
 
 class AliasFile {
  public:
-  /// User addresses of x86-64 with four page-table levels.
-  static constexpr unsigned address_bits = 47;
-  static constexpr unsigned window_bits = 36;
+  static constexpr unsigned address_bits = AliasWindows::address_bits;
   /// What a large page holds.
   static constexpr std::size_t extent_bytes = window_span::extent_bytes;
 
@@ -46,14 +42,11 @@ class AliasFile {
   /// The descriptor still is the memory file: a program that closes what it did not open could have put another in its place.
   [[nodiscard]] bool intact() const;
 
-  /// `bytes` can have an alias: one window holds all of it.
-  [[nodiscard]] static bool fits_window(ByteRange bytes);
   /// Maps what is not mapped yet of the window of `bytes`.
-  bool map_window(ByteRange bytes);
-  [[nodiscard]] bool has_windows() const { return !mapped_.empty(); }
+  bool map_window(ByteRange bytes) { return windows_.map(bytes, memory_.get()); }
   /// Unmaps all windows. Nobody uses an alias.
-  void unmap_windows();
-  [[nodiscard]] std::byte* alias(std::uintptr_t address) const;
+  void unmap_windows() { windows_.unmap(registrations_); }
+  [[nodiscard]] const AliasWindows& windows() const { return windows_; }
 
   /// The mapping shows this file, at whatever offset.
   [[nodiscard]] bool backs(const ProcessMapping& mapping) const { return mapping.shared && mapping.is_file(identity_); }
@@ -61,7 +54,8 @@ class AliasFile {
   [[nodiscard]] bool backs_in_place(const ProcessMapping& mapping) const {
     return backs(mapping) && mapping.file_offset == mapping.bytes.begin;
   }
-  [[nodiscard]] bool is_window(const ProcessMapping& mapping) const;
+  /// The mapping, which shows this file, is a window.
+  [[nodiscard]] bool is_window(const ProcessMapping& mapping) const { return windows_.include(mapping); }
   /// A private mapping of this file: what a fork makes of a block.
   [[nodiscard]] bool is_view(const ProcessMapping& mapping) const { return !mapping.shared && mapping.is_file(identity_); }
   /// Pages of the file that the mapping shows.
@@ -96,13 +90,8 @@ class AliasFile {
   void abandon();
 
  private:
-  static constexpr std::size_t window_bytes = std::size_t{1} << window_bits;
-  static constexpr std::size_t windows = std::size_t{1} << (address_bits - window_bits);
-
   void create();
-  void tell_freed(ByteRange bytes) const;
   [[nodiscard]] int store_run(ByteRange bytes) const;
-  static ByteRange within_window(ByteRange bytes);
 
   Descriptor memory_;
   std::size_t numa_nodes_ = count_numa_nodes();  // asked here: while pages move, nothing may allocate
@@ -110,8 +99,7 @@ class AliasFile {
   RegistrationWatcher* registrations_ = nullptr;
   struct stat identity_ {};
   std::string refusal_;
-  PageSet mapped_;                                        // of the file, in whole extents; under the engine lock
-  std::array<std::atomic<std::byte*>, windows> bases_{};  // written once each, release; read by alias, acquire
+  AliasWindows windows_;
 };
 
 }  // namespace sluice

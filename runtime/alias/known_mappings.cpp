@@ -63,7 +63,7 @@ bool KnownMappings::exists(ByteRange mapping) const {
 /// Waiters there are none of: nobody waits for a word of a buffer to be passed on to another one.
 bool KnownMappings::shows_its_page(std::uintptr_t address) const {
   const std::uintptr_t page = address / page_bytes * page_bytes;
-  auto* const in_file = reinterpret_cast<std::uint32_t*>(file_.alias(page));
+  auto* const in_file = reinterpret_cast<std::uint32_t*>(file_.windows().alias(page));
   const std::uint32_t unexpected = ~std::atomic_ref(*in_file).load(std::memory_order_relaxed);
   constexpr long woken = 1, passed_on = 0;
   return syscall(SYS_futex, in_file, FUTEX_CMP_REQUEUE_PI, woken, passed_on, page, unexpected) == -1 && errno == EINVAL;

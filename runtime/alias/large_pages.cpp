@@ -39,7 +39,7 @@ bool AliasLargePages::worth_it(PageRange extent, const PageSet& blocks) const {
 
 void AliasLargePages::collapse(PageRange extents, const PageSet& blocks, const AliasFile& file) {
   if (extents.empty()) return;
-  if (madvise(file.alias(extents.bytes().begin), extents.bytes().size(), advice_collapse) != 0) {
+  if (madvise(file.windows().alias(extents.bytes().begin), extents.bytes().size(), advice_collapse) != 0) {
     // EINVAL: no such advice or no huge pages. Anything else is a matter of the moment, and the moment has passed.
     if (errno == EINVAL) possible_ = false;
   } else {

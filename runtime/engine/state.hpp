@@ -277,7 +277,7 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   void wait_a_little(unsigned attempt) override;
   void wait_a_little(Lock& lock, unsigned attempt);
 
-  [[nodiscard]] AliasArena::InUse memory_in_use() const;
+  [[nodiscard]] ForkedBlocks::InUse memory_in_use() const;
 
   void leave_address_space();
   void fall_back(const Request& request, Fallback reason);

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "runtime/alias/arena.hpp"
+#include "runtime/alias/forked_blocks.hpp"
 #include "runtime/alias/gate.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/fatal.hpp"
@@ -351,7 +352,7 @@ void PageGuard::State::map_free(PageRange pages) {
 /// opened between the fault and the look-up. So the instruction is tried again, once; when it faults a second time and nothing
 /// was closed in between (alias/gate.hpp says why the generation tells), the fault is the application's own.
 bool PageGuard::State::answer(const fault_signal::Fault& fault) {
-  if (arena && arena->bring_to_child()) return true;
+  if (arena && arena->forks().bring_to_child()) return true;
   const std::uintptr_t page = fault.address / page_bytes;
   for (;;) {
     const std::uint64_t generation = alias_gate::generation();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/alias/arena.hpp"
+#include "runtime/alias/forked_blocks.hpp"
 #include "runtime/alias/private_views.hpp"
 #include "runtime/guard/page_guard.hpp"
 #include "tests/unit/support/patterned_memory.hpp"
@@ -14,7 +15,7 @@
 namespace sluice {
 namespace {
 
-const AliasArena::InUse all_in_use{.pages = {}, .all = true};
+const ForkedBlocks::InUse all_in_use{.pages = {}, .all = true};
 
 class AliasForkTest : public testing::Test {
  protected:
@@ -27,18 +28,18 @@ TEST_F(AliasForkTest, a_child_of_fork_has_its_own_copy_as_of_the_fork) {
   ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
   int report[2];
   ASSERT_EQ(pipe(report), 0);
-  arena_.prepare_fork(false);
+  arena_.forks().prepare(false);
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
-    arena_.child_after_fork();
+    arena_.forks().after_in_child();
     char go = 0;
     read(report[0], &go, 1);
     const bool as_before = memory.intact() && !arena_.usable();
     memory.start()[1] = std::byte{250};
     _exit(as_before ? 0 : 1);
   }
-  arena_.parent_after_fork();
+  arena_.forks().after_in_parent();
   last = std::byte{200};
   write(report[1], "g", 1);
   int status = 0;
@@ -54,10 +55,10 @@ TEST_F(AliasForkTest, a_child_of_fork_has_its_own_copy_as_of_the_fork) {
 TEST_F(AliasForkTest, a_child_that_dies_before_it_copied_does_not_hold_its_parent_up) {
   const Memory memory(4);
   ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
-  arena_.prepare_fork(false, all_in_use);
+  arena_.forks().prepare(false, all_in_use);
   const pid_t child = fork();
   if (child == 0) _exit(3);
-  arena_.parent_after_fork();
+  arena_.forks().after_in_parent();
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 3);
@@ -74,16 +75,16 @@ TEST_F(AliasForkTest, what_a_child_writes_before_its_handlers_run_is_its_own) {
   const Memory memory(64);
   ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
   for (int round = 0; round < 2; ++round) {
-    arena_.prepare_fork(true, all_in_use);
+    arena_.forks().prepare(true, all_in_use);
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);
       memory.start()[1] = std::byte{250};
       const bool at_once = memory.start()[2] == Memory::pattern(2);
-      arena_.child_after_fork();
+      arena_.forks().after_in_child();
       _exit(at_once && memory.start()[1] == std::byte{250} && memory.start()[3] == Memory::pattern(3) ? 0 : 1);
     }
-    arena_.parent_after_fork();
+    arena_.forks().after_in_parent();
     int status = 0;
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0) << round;
@@ -94,15 +95,15 @@ TEST_F(AliasForkTest, what_a_child_writes_before_its_handlers_run_is_its_own) {
 
 /// In the child of such a fork.
 template <typename Body>
-int exit_code_of_child(AliasArena& arena, const AliasArena::InUse& in_use, Body&& body) {
-  arena.prepare_fork(false, in_use);
+int exit_code_of_child(AliasArena& arena, const ForkedBlocks::InUse& in_use, Body&& body) {
+  arena.forks().prepare(false, in_use);
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
-    arena.child_after_fork();
+    arena.forks().after_in_child();
     _exit(body() ? 0 : 1);
   }
-  arena.parent_after_fork();
+  arena.forks().after_in_parent();
   int status = 0;
   waitpid(child, &status, 0);
   return status;
@@ -118,7 +119,7 @@ TEST_F(AliasForkTest, pages_in_use_stay_blocks_and_the_rest_is_shared_until_it_i
   const Memory memory(64);
   ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
   const ByteRange used{memory.range().begin + 8 * page_bytes, memory.range().begin + 16 * page_bytes};
-  AliasArena::InUse in_use;
+  ForkedBlocks::InUse in_use;
   in_use.pages.add(PageRange::covering(used));
   EXPECT_EQ(exit_code_of_child(arena_, in_use,
                                [&] {
@@ -139,19 +140,19 @@ TEST_F(AliasForkTest, memory_is_a_block_again_when_no_child_shows_it) {
   ASSERT_EQ(arena_.migrate(memory.range()), Ineligible::none);
   int go[2];
   ASSERT_EQ(pipe(go), 0);
-  arena_.prepare_fork(false);
+  arena_.forks().prepare(false);
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
-    arena_.child_after_fork();
+    arena_.forks().after_in_child();
     char byte = 0;
     read(go[0], &byte, 1);
     _exit(memory.start()[3] == Memory::pattern(3) ? 0 : 1);
   }
-  arena_.parent_after_fork();
+  arena_.forks().after_in_parent();
   memory.start()[3] = std::byte{200};
   EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::child);
-  EXPECT_TRUE(arena_.next_to_return(0).empty());
+  EXPECT_TRUE(arena_.forks().next_to_return(0).empty());
   EXPECT_NE(arena_.look(), 0u);
   write(go[1], "g", 1);
   int status = 0;
@@ -159,7 +160,7 @@ TEST_F(AliasForkTest, memory_is_a_block_again_when_no_child_shows_it) {
   EXPECT_EQ(status, 0);
   EXPECT_EQ(memory.start()[3], std::byte{200});
   arena_.look();
-  EXPECT_TRUE(arena_.next_to_return(0).contains(memory.range().begin));
+  EXPECT_TRUE(arena_.forks().next_to_return(0).contains(memory.range().begin));
   EXPECT_EQ(arena_.migrate(memory.range()), Ineligible::none);
   EXPECT_TRUE(arena_.is_live(memory.range()));
   EXPECT_EQ(memory.start()[3], std::byte{200});
@@ -203,10 +204,10 @@ TEST_F(AliasForkTest, a_block_that_holds_a_stack_is_inherited) {
   alternate.ss_sp = memory.start() + 8 * page_bytes;
   alternate.ss_size = 16 * page_bytes;
   ASSERT_EQ(sigaltstack(&alternate, &before), 0);
-  arena_.prepare_fork(true, all_in_use);
+  arena_.forks().prepare(true, all_in_use);
   const pid_t child = fork();
   if (child == 0) _exit(memory.intact() ? 0 : 1);  // no handler would bring them
-  arena_.parent_after_fork();
+  arena_.forks().after_in_parent();
   sigaltstack(&before, nullptr);
   int status = 0;
   waitpid(child, &status, 0);

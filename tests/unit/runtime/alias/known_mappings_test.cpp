@@ -34,7 +34,7 @@ class KnownMappingsTest : public testing::Test {
     const PageRange all = PageRange::covering(bytes);
     const PieceSet held = PieceSet().set();
     const bool moved =
-        AliasFile::fits_window(bytes) && file_.map_window(bytes) && file_.store(all, held) == 0 && file_.map_over(all, held);
+        AliasWindows::fit(bytes) && file_.map_window(bytes) && file_.store(all, held) == 0 && file_.map_over(all, held);
     return moved ? bytes : ByteRange{};
   }
 
