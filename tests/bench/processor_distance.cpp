@@ -1,4 +1,4 @@
-// How long a cache line takes from this processor to the next one and back, in nanoseconds: what scripts/support/distance.py asks
+// How long a cache line takes from this processor to the next one and back, in nanoseconds: what sluice_dev/base/distance.py asks
 // before and after a run whose time it keeps. 1 where the two are threads of one core, whatever a line takes then. Prints nothing
 // where there is one processor only.
 #include <algorithm>

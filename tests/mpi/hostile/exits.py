@@ -1,6 +1,6 @@
 """Programs that leave a wait for a page by another way than its end (page-guard.md, Signals)."""
 
-from program import Program
+from .program import Program
 
 PROGRAMS = [
     Program("exits"),

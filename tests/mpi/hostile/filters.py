@@ -1,6 +1,6 @@
 """A filter of system calls refuses one that Sluice makes, as those of containers do (limits.md, Filters of system calls)."""
 
-from program import Program
+from .program import Program
 
 REFUSED = ("eventfd", "fallocate", "get_robust_list", "membarrier", "memfd_create", "process_vm_readv", "set_mempolicy", "timerfd_create",
            "userfaultfd")

@@ -2,7 +2,7 @@
 
 import re
 
-from program import Program
+from .program import Program
 
 HELD = re.compile(r"^HELD (\S+) (\d+) (\d+)$", re.MULTILINE)
 MORE = 1.1

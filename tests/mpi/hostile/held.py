@@ -1,6 +1,6 @@
 """Programs with memory that others hold: the kernel, a driver, peers, the program itself. Its pages stay where they are."""
 
-from program import Program
+from .program import Program
 
 # What Open MPI says when the kernel refuses to write to a peer's memory (EFAULT).
 REFUSED = "errno = 14"

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from program import Program
+from .program import Program
 
 ENABLED = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 KEEP = {"SLUICE_HUGE_PAGES": "keep"}

@@ -1,6 +1,6 @@
 """Programs that hand received buffers, and what shares their pages, to the kernel (page-guard rule 8)."""
 
-from program import Program
+from .program import Program
 
 PROGRAMS = [
     Program("kernel_files"),

@@ -1,6 +1,6 @@
 """Programs under limits of the process (setrlimit, ulimit) that are set before or after MPI_Init."""
 
-from program import Program
+from .program import Program
 
 GIGABYTE = 1 << 30
 FIRST = (f"as={GIGABYTE}", f"as={4 * GIGABYTE}", "nofile=64", "memlock=65536", f"data={GIGABYTE}")

@@ -1,6 +1,6 @@
 """Programs that give memory back, or change what it is, right after a receive (page-guard rule 12); with several allocators."""
 
-from program import Program
+from .program import Program
 
 NAMES = (
     "memory_free",

@@ -2,8 +2,8 @@
 
 import re
 
-from program import Program
-from signals import dies_as_on_the_host, ends_as_on_the_host
+from .program import Program
+from .signals import dies_as_on_the_host, ends_as_on_the_host
 
 
 def sender_was_done(result, reference):

@@ -3,7 +3,7 @@
 import re
 import shutil
 
-from program import Program
+from .program import Program
 
 
 def ends_as_on_the_host(result, reference):

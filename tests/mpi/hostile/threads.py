@@ -1,6 +1,6 @@
 """Programs whose threads share pages and releases, and one with more receives than there are mappings."""
 
-from program import Program
+from .program import Program
 
 PROGRAMS = [
     # With several threads only messages that are announced are released, and these soon arrive when both sides copy; with

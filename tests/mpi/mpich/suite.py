@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import threading
 
-from debian_source import NoSource, source_of
-from lists import tests_of
+from sluice_dev.jobs.debian_source import NoSource, source_of
+
+from .lists import tests_of
 
 PACKAGE = "mpich"
 MEMBERS = ("test/mpi", "maint")

@@ -3,8 +3,9 @@
 import re
 import time
 
-from jobs_over_guests import unless, unless_right
-from modes import RDMA_PROTOCOLS
+from sluice_dev.jobs.modes import RDMA_PROTOCOLS
+
+from .jobs_over_guests import unless, unless_right
 
 MESSAGE_BYTES = 3_000_000
 VERBS_SECONDS = 1  # SLUICE_VERBS_TIMEOUT

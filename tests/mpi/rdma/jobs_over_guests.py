@@ -5,9 +5,10 @@ import itertools
 import pathlib
 import re
 
-from runner import Programs
+from sluice_dev.jobs.runner import Programs
 
 here = pathlib.Path(__file__).resolve().parent
+
 
 START_SECONDS = 40
 UNDER_WAY_SECONDS = 1

@@ -1,6 +1,6 @@
 """Registered memory: how often, within which limits, and that no transfer ever meets pages that are not the buffer's any more."""
 
-from jobs_over_guests import counted, unless_right
+from .jobs_over_guests import counted, unless_right
 
 RANKS = 2
 LITTLE_KB = 64

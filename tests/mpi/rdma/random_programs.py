@@ -1,14 +1,10 @@
 """Some random programs between the guests, with every protocol forced in turn. The host alone runs outside, where it is quick."""
 
-import pathlib
-import sys
 
-from jobs import run_job
-from modes import ALL_MODES, MIXED_MODES, modes_in_guests
-from rdma_counts import by_rdma
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "random"))
-import seeds  # noqa: E402
+from sluice_dev.jobs import seeds
+from sluice_dev.jobs.job import run_job
+from sluice_dev.jobs.modes import ALL_MODES, MIXED_MODES, modes_in_guests
+from sluice_dev.jobs.rdma_counts import by_rdma
 
 SEEDS = 8
 GUESTS = 2

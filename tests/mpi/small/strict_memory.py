@@ -1,11 +1,7 @@
 """A kernel that promises no more memory than it has (vm.overcommit_memory=2): in a guest, as the setting is the whole machine's."""
 
-import pathlib
-import sys
 
-testbed = pathlib.Path(__file__).resolve().parents[2] / "testbed"
-sys.path += [str(testbed), str(testbed / "softroce")]
-from softroce import GuestFailed, NoGuest, SoftRoce  # noqa: E402
+from sluice_dev.softroce.softroce import GuestFailed, NoGuest, SoftRoce
 
 NAME = "vm.overcommit_memory=2"
 SETTINGS = "echo 2 >/proc/sys/vm/overcommit_memory && echo 90 >/proc/sys/vm/overcommit_ratio"

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from browser import Browser, Picture, find
+from .browser import Browser, Picture, find
 
 WIDTH, HEIGHT = 900, 420
 GUTTER = 190  # names are there, as in draw.js

@@ -1,0 +1,134 @@
+"""The programs of the conformance suite: where each runs, with how many ranks, and in which modes."""
+
+import dataclasses
+
+from sluice_dev.jobs.modes import GUEST_MODES, MIXED_MODES
+
+# Ranks in each mode. The host runs with every number that some mode needs, as the reference.
+USUAL_RANKS = {
+    "release": (1, 2, 3, 4),
+    "userfaultfd": (1, 2, 4),
+    "off": (1, 2, 4),
+    "blocks": (2,),
+    "matched": (2, 3),
+    "stream": (2, 4),
+    "cma": (2, 3),
+    "tcp": (3,),
+    "rput": (2,),
+    "rget": (3,),
+    "coop": (4,),
+    "coop-coll": (2,),
+    "coop-load": (3,),
+    "older": (2,),
+    "disabled": (2,),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    name: str
+    language: str = "c"  # c, fortran or python
+    ranks: dict = dataclasses.field(default_factory=lambda: USUAL_RANKS)
+    host_is_right: bool = True  # False: the host gets these cases wrong, so they run under Sluice only and check themselves
+    arguments: tuple = ()
+    gigabytes: int = 0  # memory that must be available
+    seconds: int = 0  # time limit of a job, when it needs a longer one than the others
+    mpirun_arguments: tuple = ()
+    shares_files: bool = False  # its ranks open a file together
+    not_yet: str = ""  # what Sluice does not do yet; the program is skipped unless --not-yet is given
+
+    @property
+    def title(self):
+        return " ".join((self.name, *self.arguments))
+
+    def ranks_in(self, mode):
+        counts = self.ranks.get("release" if mode in GUEST_MODES else mode, ())
+        return tuple(count for count in counts if count > 2) if mode in MIXED_MODES else counts
+
+    def source(self):
+        return {"c": f"c/{self.name}.c", "fortran": f"fortran/{self.name}.f90", "python": f"python/{self.name}.py"}[self.language]
+
+    def host_ranks(self):
+        return sorted({count for counts in self.ranks.values() for count in counts}) if self.host_is_right else []
+
+
+# Of programs in which every case needs a second rank.
+TWO_OR_MORE = {mode: tuple(count for count in counts if count > 1) for mode, counts in USUAL_RANKS.items()}
+
+
+def and_eight(ranks):
+    return {**ranks, "release": (*ranks["release"], 8)}
+
+
+def and_reused(ranks):
+    """Buffers are used again after they have been sent."""
+    return {**ranks, "sends": (2, 4), "again": (2, 4)}
+
+
+def only_with(*counts):
+    return {mode: counts for mode in USUAL_RANKS}
+
+
+def and_alone(ranks):
+    return {**ranks, "release": (1, *ranks["release"])}
+
+
+# Each ends in an MPI_Finalize of its own.
+FINALIZE_CASES = ("pending_sends", "buffered_sends", "never_read", "inactive_requests_and_open_communicators", "messages_inside",
+                  "messages_from_before", "one_rank_is_late", "never_received")
+FINALIZE_CASES_OF_ONE = FINALIZE_CASES[-5:]
+
+SLUICE_ONLY = {mode: (2,) for mode in USUAL_RANKS if mode != "disabled"}
+
+PROGRAMS = [
+    Program("large", ranks={"release": (2,), "rget": (1,), "rput": (2,), "stream": (2,), "cma": (2,)}, gigabytes=8, seconds=240),
+    Program("self_messages", ranks={**only_with(1, 2), "release": (1, 2, 3), "tcp": (1, 3), "sends": (1, 2), "again": (1, 2)}),
+    Program("send_modes", ranks={**and_eight(USUAL_RANKS), "sends": (2,)}),
+    Program("wildcards", ranks=and_eight(TWO_OR_MORE)),
+    Program("ordering", ranks=and_reused(TWO_OR_MORE)),
+    Program("probes", ranks=TWO_OR_MORE),
+    Program("matched_probe"),
+    Program("persistent", ranks=and_reused(USUAL_RANKS)),
+    Program("wait_family"),
+    Program("request_arrays", ranks={mode: USUAL_RANKS[mode] for mode in ("release", "userfaultfd", "off", "disabled")}),
+    Program("request_windows", ranks={mode: USUAL_RANKS[mode] for mode in ("release", "userfaultfd", "off", "disabled")}),
+    Program("cancel"),
+    Program("proc_null"),
+    Program("datatypes", ranks=only_with(2)),
+    Program("derived_requests"),
+    Program("descriptors"),
+    Program("errors"),
+    Program("late_errors", ranks=TWO_OR_MORE),
+    Program("buffered"),
+    Program("sendrecv", ranks={**and_eight(USUAL_RANKS), "sends": (2, 3)}),
+    Program("interfaces", ranks=and_alone(only_with(2))),
+    Program("communicators"),
+    Program("by_name"),
+    Program("callbacks"),
+    Program("type_callbacks", ranks=and_alone(SLUICE_ONLY), host_is_right=False),
+    Program("intercomm", ranks=TWO_OR_MORE),
+    Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
+    Program("threads"),
+    Program("mixed_requests", shares_files=True),
+    Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
+    Program("host_progress", ranks=TWO_OR_MORE),
+    Program("causality", ranks=and_reused(TWO_OR_MORE)),
+    Program("release_touch", ranks=and_eight(TWO_OR_MORE)),
+    Program("release_datatypes", ranks=TWO_OR_MORE),
+    Program("release_memory", ranks=and_reused(TWO_OR_MORE)),
+    Program("release_pages", ranks=TWO_OR_MORE),
+    Program("release_requests", ranks=TWO_OR_MORE),
+    Program("memory_returned", ranks=and_reused(TWO_OR_MORE)),
+    Program("memory_moved", ranks=only_with(2)),
+    Program("processes", ranks=TWO_OR_MORE),
+    Program("beyond_host", ranks=and_alone(SLUICE_ONLY), host_is_right=False),
+    *(Program("thread_levels", ranks=only_with(2), arguments=level) for level in ((), ("0",), ("1",), ("2",), ("3",))),
+    *(Program("finalize", ranks={**only_with(2), "sends": (2,)}, arguments=(case,)) for case in FINALIZE_CASES
+      if case not in FINALIZE_CASES_OF_ONE),
+    *(Program("finalize", ranks=and_alone({**only_with(2), "sends": (2,)}), arguments=(case,)) for case in FINALIZE_CASES_OF_ONE),
+    Program("f08_messages", ranks=TWO_OR_MORE, language="fortran"),
+    Program("f08_requests", ranks=TWO_OR_MORE, language="fortran"),
+    Program("use_mpi", ranks=TWO_OR_MORE, language="fortran"),
+    Program("mpif_h", ranks=TWO_OR_MORE, language="fortran"),
+    Program("mixed_operations", language="python"),
+]

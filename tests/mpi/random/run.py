@@ -1,0 +1,75 @@
+"""Random programs from seeds: the host alone, then Sluice; digests of all that was received must be equal.
+
+    run --builddir DIR                           230 seeds as users get them, and half of them in one other mode
+    run --builddir DIR --every-mode              230 seeds in every mode
+    run --builddir DIR --seed 17 --mode off      one seed, with the ranks and threads that belong to it
+    run --builddir DIR --first 1 --count 1000    other seeds
+    run --builddir DIR --testbed 3               over three hosts made of namespaces
+    run --builddir DIR --softroce 1              in a guest with a verbs device: every protocol forced in turn
+    run --builddir DIR --softroce 1 --sample 1 --count 20   in so many of these modes
+"""
+
+import pathlib
+
+from sluice_dev.jobs import place, seeds
+from sluice_dev.jobs.modes import ALL_MODES, MODES, RDMA_PROTOCOLS, environment, modes_in_guests
+from sluice_dev.jobs.rdma_counts import by_rdma, described
+from sluice_dev.jobs.runner import Programs, Tally, parse_options
+from sluice_dev.jobs.sample import sample
+
+here = pathlib.Path(__file__).resolve().parent
+
+OTHERS = [mode for mode in MODES if mode not in ("host", "release")]
+
+
+def modes_of(options, block_number):
+    """What users get; and with every other block one other mode."""
+    if options.softroce and not options.mode:
+        return sample(modes_in_guests(options.softroce), options.sample)
+    if options.mode or options.every_mode:
+        return [mode for mode in options.mode or MODES if mode != "host"]
+    other = [OTHERS[block_number // 2 % len(OTHERS)]] if block_number % 2 == 0 else []
+    return ["release", *other]
+
+
+def add_options(parser):
+    parser.add_argument("--every-mode", action="store_true", help="not only some")
+    parser.add_argument("--sample", type=int, metavar="N", help="in guests: only so many modes, always the same")
+    parser.add_argument("--first", type=int, default=1, help="first seed (default %(default)s)")
+    parser.add_argument("--count", type=int, default=seeds.CYCLE, help="number of seeds (default %(default)s)")
+    parser.add_argument("--seed", type=int, help="only this seed")
+    parser.add_argument("--mode", choices=list(ALL_MODES), action="append", help="only this mode (and the host)")
+    place.add_options(parser)
+
+
+def main():
+    options = parse_options(__doc__.splitlines()[0], 120, add_options)
+    programs = Programs(here, options.builddir, "tests/mpi/random")
+    program = programs.find("random_program", sorted(path.name for path in here.glob("*.cpp")))
+    tally = Tally()
+    with place.job_runner(options, tally) as run_job:
+        run_all(options, program, run_job, tally)
+    tally.finish()
+
+
+def run_all(options, program, run_job, tally):
+    first, count = (options.first, options.count) if options.seed is None else (options.seed, 1)
+    for number, block in enumerate(seeds.blocks_of(first, count)):
+        name = f"seeds {block.first} to {block.first + block.count - 1}, {block.ranks} ranks, threads {' '.join(block.arguments)}"
+        expected = {}
+        for mode in ["host", *modes_of(options, number)]:
+            if mode != "host" and options.library is None:
+                tally.skips(f"{mode}: {name}", "no --library")
+                continue
+            run = place.host_runner(options, run_job) if mode == "host" else run_job
+            result = run(seeds.command(program, block), block.ranks, environment(mode, options.library), options.timeout)
+            if mode == "host":
+                expected = seeds.digests(result.stdout)
+            complaint = seeds.complaint(block, f"mode {mode}: {ALL_MODES[mode]}", expected, result)
+            forced = ALL_MODES[mode].get("SLUICE_RNDV") if mode != "host" else None
+            counts = by_rdma(result.stderr)
+            if options.softroce and forced in RDMA_PROTOCOLS and not counts[forced]:
+                complaint = complaint or f"no message went by {forced}"
+            tally.check(f"{mode}: {name}", complaint)
+            if counts:
+                print(f"     messages over RDMA: {described(counts)}")

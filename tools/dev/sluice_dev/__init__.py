@@ -1,0 +1,1 @@
+"""What builds, tests and measures this tree. README.md beside it is the map."""

@@ -1,0 +1,1 @@
+"""Benchmarks: what runs their programs, compares, and writes the pages about them."""

@@ -1,0 +1,1 @@
+"""MPI jobs: how one is run, where, with which settings; what the suites of tests/mpi share."""

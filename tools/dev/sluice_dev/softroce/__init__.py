@@ -1,0 +1,1 @@
+"""Guests with a verbs device made of software (tests/testbed/softroce)."""

@@ -1,0 +1,1 @@
+"""scripts/stress: random programs under memory pressure and CPU overload."""

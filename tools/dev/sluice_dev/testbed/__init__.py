@@ -1,0 +1,1 @@
+"""Several hosts on one machine, made of namespaces (tests/testbed)."""
