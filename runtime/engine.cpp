@@ -11,21 +11,21 @@ namespace sluice {
 
 Engine::State::State(const Parts& parts)
     : job(parts),
-      outbox(job, sleepers, *this),
+      outbox(job, sleepers, match_trace, *this),
       budgets(job.size),
       message_lines({job.calibration, job.caches, job.oversubscribed}, job.transport, job.size),
       all_requests(job, statistics, sleepers, *this),
       causality(*this),
       matching(job.size),
       early_return(std::make_unique<EarlyReturn>(*this)),
-      blocks(job.arena, *this) {
+      blocks(job.arena, memory_users) {
   set_process_name(static_cast<int>(job.self));
   causality.watch(&early_return->releases);
   if (!job.concurrent_calls) mutex.prefer_this_thread();
   if (!job.transport) return;
   if (blocks.usable()) {
     early_return->releases.begin(*this);
-    guard = early_return->releases.guard();
+    memory_users.set_guard(early_return->releases.guard());
   }
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();
@@ -36,15 +36,13 @@ Engine::State::State(const Parts& parts)
   if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);
 }
 
-bool Engine::State::releases() const { return early_return->releases.may_return_early(); }
-
 Engine::State::~State() {
   blocks.stop_sweeper();
   if (!helper_thread.joinable()) return;
   stopping.store(true, std::memory_order_release);
   job.transport->wake_helper();
   helper_thread.join();
-  guard = nullptr;
+  memory_users.set_guard(nullptr);
   early_return->releases.end();
 }
 
@@ -79,7 +77,9 @@ std::vector<ReleasePolicy::Report> Engine::call_sites() const {
   return state_->early_return->releases.policy().reports();
 }
 
-const PageGuard* Engine::guard() const { return state_->guard; }
+const PageGuard* Engine::guard() const { return state_->memory_users.guard(); }
+
+const RegistrationCache* Engine::registrations() const { return state_->job_registrations.cache().get(); }
 
 void Engine::abandon() {
   if (PageGuard* guard = state_->early_return->releases.guard()) guard->abandon();

@@ -248,7 +248,7 @@ void Engine::State::leave_address_space() {
   const bool is_moving =
       node_way.copies().busy() != 0 || !causality.released().empty() || all_requests.counts().large_receives != 0;
   if (is_moving || all_requests.counts().pending_sends != 0 || outbox.queued() != 0 || rdma_transfers.outlive_requests()) return;
-  if (!holds_writers_up()) return;
+  if (!memory_users.holds_writers_up()) return;
   if (job.transport) job.transport->leave_address_space();
   blocks.end();
 }

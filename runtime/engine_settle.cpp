@@ -137,7 +137,7 @@ void Engine::prepare_fork() {
     sched_yield();
   }
   state_->forking.store(true, std::memory_order_release);
-  state_->blocks.prepare_fork(state_->guard && PageGuard::hears_this_thread(), state_->memory_in_use());
+  state_->blocks.prepare_fork(state_->memory_users.guard() && PageGuard::hears_this_thread(), state_->memory_in_use());
 }
 
 void Engine::after_fork() {

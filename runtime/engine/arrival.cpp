@@ -34,12 +34,6 @@ MessageSink::Begun Engine::State::begin(Peer from, const MessageHeader& header, 
 
 void Engine::State::MatchHost::leave_announcements(Request& receive) { state_.put_receiver.leave(receive); }
 
-void Engine::State::MatchHost::begin_transfer(Request* receive, std::size_t coming) { state_.begin_transfer(receive, coming); }
-
-void Engine::State::MatchHost::note_announcement(const Request& receive, std::uint32_t number, bool unexpected,
-                                                 bool brings_bytes) {
-  state_.untold_match = {&receive, number, unexpected};
-  if (state_.causality.unmatched() != 0 || brings_bytes) state_.tell_match();
-}
+void Engine::State::MatchHost::begin_transfer(Request* receive, std::size_t coming) { state_.ways.begin(*receive, coming); }
 
 }  // namespace sluice

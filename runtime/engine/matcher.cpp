@@ -15,8 +15,8 @@ constexpr std::size_t quickly_copied_bytes = 256;
 
 }  // namespace
 
-Matcher::Matcher(const Job& job, Requests& requests, Outbox& outbox, Causality& causality, Host& host)
-    : job_(job), requests_(requests), outbox_(outbox), causality_(causality), host_(host), traced_(job.size) {}
+Matcher::Matcher(const Job& job, Requests& requests, Outbox& outbox, Causality& causality, MatchTrace& matches, Host& host)
+    : job_(job), requests_(requests), outbox_(outbox), causality_(causality), host_(host), traced_(job.size), matches_(matches) {}
 
 // --- contexts ------------------------------------------------------------------------------------------------------------
 
@@ -103,6 +103,12 @@ void Matcher::accept_eager(Request& receive, const Arrival& arrival, std::span<c
   requests_.finish(&receive, payload.size() <= quickly_copied_bytes ? trace::with_last : 0);
 }
 
+/// While a trace is written. It is told of at once where no answer leaves soon.
+void Matcher::note_match(const Request& receive, const Arrival& arrival, bool brings_bytes) {
+  matches_.keep(receive, arrival.number, arrival.unexpected);
+  if (causality_.unmatched() != 0 || brings_bytes) matches_.tell();
+}
+
 void Matcher::accept_announcement(Request& receive, const Arrival& arrival, const Announcement& announced) {
   leave_announcements(receive);
   note_arrival(receive, arrival);
@@ -114,7 +120,7 @@ void Matcher::accept_announcement(Request& receive, const Arrival& arrival, cons
   receive.announced_key = announced.rts.sender_key;
   receive.announced_last_byte = announced.rts.last_byte;
   if (trace::on()) [[unlikely]]
-    host_.note_announcement(receive, arrival.number, arrival.unexpected, !announced.first_bytes.empty());
+    note_match(receive, arrival, !announced.first_bytes.empty());
   if (!announced.first_bytes.empty()) deliver(receive, announced.first_bytes, job_.arena);
   causality_.matched(receive);
   if (causality_.must_hold(receive.sequence)) {

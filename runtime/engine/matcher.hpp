@@ -34,14 +34,12 @@ class Matcher {
     virtual void leave_announcements(Request& receive) = 0;
     /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
     virtual void begin_transfer(Request* receive, std::size_t coming) = 0;
-    /// While a trace is written: a receive has met an announcement, which brought bytes along or did not.
-    virtual void note_announcement(const Request& receive, std::uint32_t number, bool unexpected, bool brings_bytes) = 0;
 
    protected:
     ~Host() = default;
   };
 
-  Matcher(const Job& job, Requests& requests, Outbox& outbox, Causality& causality, Host& host);
+  Matcher(const Job& job, Requests& requests, Outbox& outbox, Causality& causality, MatchTrace& matches, Host& host);
   ~Matcher();  // with what nobody has received
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
@@ -106,6 +104,7 @@ class Matcher {
       host_.leave_announcements(receive);
   }
   void accept_eager(Request& receive, const Arrival& arrival, std::span<const std::byte> payload, std::uint64_t acknowledge);
+  void note_match(const Request& receive, const Arrival& arrival, bool brings_bytes);
   void accept_announcement(Request& receive, const Arrival& arrival, const Announcement& announced);
   /// The next number of an eager or rts message of this peer; 0 while no trace is written.
   std::uint32_t traced_number(Peer from);
@@ -118,6 +117,7 @@ class Matcher {
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts_;
   Context* last_ = nullptr;
   std::vector<std::uint32_t> traced_;  // eager and rts, by peer, while a trace is written
+  MatchTrace& matches_;
 };
 
 }  // namespace sluice

@@ -9,14 +9,15 @@
 
 namespace sluice {
 
-Outbox::Outbox(const Job& job, const Sleepers& sleepers, Host& host)
+Outbox::Outbox(const Job& job, const Sleepers& sleepers, MatchTrace& matches, Host& host)
     : self_(job.self),
       channel_(job.transport),
       sleepers_(sleepers),
       host_(host),
       to_self_(job.self),
       queues_(job.size),
-      traced_(job.size) {}
+      traced_(job.size),
+      matches_(matches) {}
 
 bool Outbox::stream_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix,
                              std::span<const std::byte> data) {
@@ -49,7 +50,7 @@ void Outbox::answer(const Request& request, MessageKind kind, std::span<const st
   send_control(request.peer, kind, request.remote_request, payload, flags);
   if (!trace::on()) [[likely]]
     return;
-  const std::uint64_t at = host_.tell_match();
+  const std::uint64_t at = matches_.tell();
   trace::message_left(request, kind, payload.size(), 0, at);
 }
 

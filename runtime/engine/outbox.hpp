@@ -17,6 +17,7 @@
 
 #include "runtime/base/types.hpp"
 #include "runtime/engine/job.hpp"
+#include "runtime/engine/match_trace.hpp"
 #include "runtime/engine/request.hpp"
 #include "runtime/engine/sleepers.hpp"
 #include "runtime/transport/self_transport.hpp"
@@ -29,14 +30,12 @@ class Outbox {
    public:
     /// An eager message that was queued has entered the transport.
     virtual void eager_sent(Request* send) = 0;
-    /// While a trace is written, and an answer to a match has left: the match is told. Its time.
-    virtual std::uint64_t tell_match() = 0;
 
    protected:
     ~Host() = default;
   };
 
-  Outbox(const Job& job, const Sleepers& sleepers, Host& host);
+  Outbox(const Job& job, const Sleepers& sleepers, MatchTrace& matches, Host& host);
 
   /// Nothing waits in front of a message to this peer.
   [[nodiscard]] bool is_free(Peer to) const { return queues_[static_cast<std::size_t>(to)].empty(); }
@@ -95,6 +94,7 @@ class Outbox {
   std::vector<std::list<Queued>> queues_;  // by peer; an empty list takes nothing
   std::size_t queued_ = 0;                 // in all of them
   std::vector<std::uint32_t> traced_;      // eager and rts, by peer, while a trace is written
+  MatchTrace& matches_;
 };
 
 }  // namespace sluice

@@ -15,7 +15,7 @@ void Engine::State::end_elsewhere(Request& request) {
   if (request.rdma) rdma_transfers.end(request);
   if (!request.is_send()) {
     if (request.counted_shared) --node_way.delivery().shared_receives();
-    if (request.way != Request::Way::undecided) end_expected_copies(request);
+    if (request.way != Request::Way::undecided) copier_choice.end_expected(request);
     if (request.progress_slot != Transport::no_slot) job.transport->close_progress_slot(request.progress_slot);
     request.progress_slot = Transport::no_slot;
   }

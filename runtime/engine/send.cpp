@@ -132,7 +132,7 @@ void Engine::State::send_in_turn(Request* send) {
       if (message_lines.are_overwritten(*send)) header.flags |= flag_overwritten;
       address = send->data;
       offer_to_adapter(*send, header, rts);
-    } else if (!send->has_gaps() && (send->peer == job.self || !kernel_waits_for_pages())) {
+    } else if (!send->has_gaps() && (send->peer == job.self || !memory_users.kernel_waits(blocks))) {
       address = unguarded_address(send->data, send->bytes);
     }
     if (address) {

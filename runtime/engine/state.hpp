@@ -18,8 +18,10 @@
 #include "runtime/engine/delivery.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/lock.hpp"
+#include "runtime/engine/match_trace.hpp"
 #include "runtime/engine/matcher.hpp"
 #include "runtime/engine/matching.hpp"
+#include "runtime/engine/memory_users.hpp"
 #include "runtime/engine/message_lines.hpp"
 #include "runtime/engine/outbox.hpp"
 #include "runtime/engine/peer_numbers.hpp"
@@ -31,7 +33,6 @@
 #include "runtime/idle_calls.hpp"
 #include "runtime/machine/calibration.hpp"
 #include "runtime/policy/announcement_budget.hpp"
-#include "runtime/policy/hybrid_choice.hpp"
 #include "runtime/policy/unchanged_sends.hpp"
 #include "runtime/registration/job_registrations.hpp"
 #include "runtime/rendezvous/frequent_sender.hpp"
@@ -51,7 +52,7 @@ using Lock = std::unique_lock<EngineLock>;
 class Waiter;        // engine/waiting.hpp
 struct EarlyReturn;  // release/early_return.hpp
 
-struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Causality::Sink, Outbox::Host, Requests::Host {
+struct Engine::State final : MessageSink, FaultWaiter, Causality::Sink, Outbox::Host, Requests::Host {
   explicit State(const Parts& parts);
   ~State();
 
@@ -93,7 +94,6 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
     explicit MatchHost(State& state) : state_(state) {}
     void leave_announcements(Request& receive) override;
     void begin_transfer(Request* receive, std::size_t coming) override;
-    void note_announcement(const Request& receive, std::uint32_t number, bool unexpected, bool brings_bytes) override;
 
    private:
     State& state_;
@@ -108,148 +108,38 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   Request* named_request(Peer from, const MessageHeader& header);
 
   // --- large messages (rendezvous/transfer.cpp) -------------------------------------------------------------------------
-  /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
-  void begin_transfer(Request* receive, std::size_t coming = 0);
-  void note_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns = 0);
-  /// Before anything else that follows from the match. What is to be the time of that (trace::write).
-  std::uint64_t tell_match() override;
   static void note_progress(const Request& request);
   void on_clear_to_send(Request* send, const ClearToSend& clear);
   /// [lock not held] `sends`: a count that belongs to the lock.
   void wait_until_none(const std::size_t& sends);
-  /// What the ways ask of the rest (rendezvous/node_sinks.cpp).
-  class NodeSink final : public NodeHost, public CopierChoice {
-   public:
-    explicit NodeSink(State& state) : state_(state) {}
-    void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) override;
-    void send_fin_of_chunks(const Request& request, std::uint8_t flags) override;
-    void finish(Request& request, std::uint64_t at_ns) override;
-    void begin_again(Request& receive) override;
-    void fall_back(const Request& request, Fallback reason) override;
-    bool is_block(const Request& receive) override;
-    void deliver(Request& receive, std::span<const std::byte> payload) override;
-    [[nodiscard]] bool kernel_waits_for_pages() const override;
-    void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason, std::uint64_t at_ns) override;
-    CopyChoice choose(const Request& receive) override;
-    void expect(Request& receive, Copier copier) override;
-    void end_expected(Request& receive) override;
-    [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const override;
-
-   private:
-    State& state_;
-  };
-  class StreamSink final : public StreamWay::Host {
-   public:
-    explicit StreamSink(State& state) : state_(state) {}
-    std::byte* reserve(Peer to, std::size_t payload_bytes) override;
-    void commit(Peer to, const MessageHeader& header) override;
-    void answer(const Request& receive, MessageKind kind, std::span<const std::byte> payload) override;
-    void tell_choice(const Request& receive, trace::Reason reason) override;
-    void finish(Request& request) override;
-
-   private:
-    State& state_;
-  };
-  class WaysSink final : public Ways::Host {
-   public:
-    explicit WaysSink(State& state) : state_(state) {}
-    void finish(Request& request) override;
-    void read_by_peer(const Request& send, bool handed_back) override;
-
-   private:
-    State& state_;
-  };
 
   // --- small messages from the program's memory (rendezvous/frequent_sender.hpp) -----------------------------------------
-  /// What FrequentSender asks of the rest (rendezvous/state_sinks.cpp).
-  class FrequentHost final : public FrequentSender::Host {
-   public:
-    explicit FrequentHost(State& state) : state_(state) {}
-    bool in_alias_block(ByteRange bytes) override;
-    bool make_block(ByteRange bytes) override;
-    [[nodiscard]] bool guards(ByteRange bytes) const override;
-    void finish(Request& send) override;
-
-   private:
-    State& state_;
-  };
   /// Counts the message; whether its buffer is used often enough to be registered.
   [[nodiscard]] bool is_frequent(const Context& context, Rank to, const std::byte* data, std::size_t bytes) {
     return frequent_sender.counts(bytes) && frequent_sender.count(context.peer(to), ByteRange::of(data, bytes));
   }
 
   // --- by RDMA (rendezvous/rdma_way.hpp) ----------------------------------------------------------------------------------
-  /// What RdmaWay asks of the rest (rendezvous/state_sinks.cpp).
-  class RdmaHost final : public RdmaWay::Host {
-   public:
-    explicit RdmaHost(State& state) : state_(state) {}
-    bool in_alias_block(ByteRange bytes) override;
-    [[nodiscard]] bool releases() const override;
-    void fall_back(const Request& request, Fallback reason) override;
-    void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) override;
-    void finish(Request& request) override;
-    void begin_again(Request& receive) override;
-    void put_posted(Request& send) override;
-    void tell_match() override;
-    void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) override;
-
-   private:
-    State& state_;
-  };
   [[nodiscard]] Rdma* rdma_for(Peer peer) const { return peer == job.self ? nullptr : job.transport->rdma(peer); }
   void on_transferred(std::uint64_t token) override { rdma_transfers.on_transferred(token); }
 
   // --- receives announced to their senders (rendezvous/receiver_initiated.hpp) --------------------------------------------
-  /// What PutSender and PutReceiver ask of the rest (rendezvous/state_sinks.cpp).
-  class PutHost final : public PutSender::Host, public PutReceiver::Host {
+  /// What PutSender asks of the rest.
+  class PutHost final : public PutSender::Host {
    public:
     explicit PutHost(State& state) : state_(state) {}
-    void send_in_turn(Request& send) override;
-    void check_context(Peer from, const MessageHeader& header) override;
-    void send_control(Peer to, MessageKind kind, std::uint64_t subject) override;
-    void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload) override;
-    void finish(Request& receive) override;
-    void note_match(Request& receive) override;
-    [[nodiscard]] bool awaits_matches() const override;
-    void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) override;
+    void send_in_turn(Request& send) override { state_.send_in_turn(&send); }
 
    private:
     State& state_;
   };
   void transmit(Request* send) { put_sender.goes_at_once(*send) ? send_in_turn(send) : put_sender.transmit(*send); }
 
-  // --- who copies (rendezvous/copy_choice.cpp) ------------------------------------------------------------
-  /// A match that the trace is to be told of when the answer to it has left, as the sender waits for that.
-  struct UntoldMatch {
-    const Request* receive = nullptr;
-    std::uint32_t number = 0;
-    bool unexpected = false;
-  } untold_match;
-  [[nodiscard]] Rendezvous wanted_inside_a_node(const Request& receive) const;
-  [[nodiscard]] CopyChoice choose_copier(const Request& receive);
-  [[nodiscard]] CopyChoice choose_automatically(const Request& receive);
-  /// Whether the message can be read from a cache that both processors may share: soon, and not from its receiver's own.
-  [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const;
-  [[nodiscard]] bool is_one_of_several() const;
-  /// By a call that goes on until it is there.
-  [[nodiscard]] bool is_waited_for(const Request& receive) const;
-  [[nodiscard]] std::size_t least_shared_bytes(const Request& receive) const;
-  [[nodiscard]] CopySituation situation_of(const Request& receive) const;
-  [[nodiscard]] Copier choose_by_load(const Request& receive) const;
-  /// COOP-load: for as long as the transfer goes on this way.
-  void expect_copies(Request& receive, Copier copier);
-  void end_expected_copies(Request& receive) {
-    if ((receive.expected_of_peer | receive.expected_of_self) != 0) withdraw_expected_copies(receive);
-  }
-  void withdraw_expected_copies(Request& receive);
+  // --- what comes for large messages --------------------------------------------------------------------------------
   void offer_to_adapter(Request& send, MessageHeader& header, ReadyToSend& rts) { offload.offer(send, header, rts); }
   void on_transfer_failed(std::uint64_t token) override { offload.failed(token); }
-  void note_read_by_peer(const Request& send, bool handed_back);
   void on_fin(Request* request, std::uint8_t flags) { ways.ended(*request, flags); }
   void on_refuse(Request* receive, std::size_t offset);
-  /// A cross-memory copy that meets a closed page, here or in the peer, would wait for it: for a message that may come after the
-  /// one that is copied. Without blocks no page is ever closed.
-  [[nodiscard]] bool kernel_waits_for_pages() const { return guard && !blocks.have_ended() && guard->kernel_waits(); }
 
   // --- progress and waiting (engine_progress.cpp, engine_wait.cpp)
   // ------------------------------------------------------------------------------------
@@ -280,28 +170,16 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   [[nodiscard]] ForkedBlocks::InUse memory_in_use() const;
 
   void leave_address_space();
-  void fall_back(const Request& request, Fallback reason);
 
   // --- what was held back for causality (engine/causality.hpp) -------------------------------------------------------
   void send_held(Request& send) override { transmit(&send); }
-  void begin_held(Request& receive) override { begin_transfer(&receive); }
+  void begin_held(Request& receive) override { ways.begin(receive); }
   void acknowledge_held(Peer peer, std::uint64_t subject, std::uint32_t traced) override;
-
-  // --- what alias blocks have to know of the rest (alias/alias_blocks.hpp) --------------------------------------------
-  [[nodiscard]] bool holds_writers_up() const override { return !guard || PageGuard::holds_writers_up(); }
-  [[nodiscard]] bool guards(ByteRange bytes) const override { return guard && guard->covers(bytes); }
-  [[nodiscard]] bool pins(PageRange pages) const override {
-    return job_registrations.cache() && job_registrations.cache()->pins(pages);
-  }
-  [[nodiscard]] bool may_reach_memory() const override { return job.host.may_reach_memory && job.host.may_reach_memory(); }
-  void hold_signals() override { held_signals::hold(); }
-  void tell_trace() override { tell_match(); }
 
   // --- helper thread (helper_thread.cpp) ----------------------------------------------------------------------------
   void helper();
   void check_vanished(Lock& lock);
 
-  [[nodiscard]] bool releases() const;
   [[nodiscard]] bool offers_block(const Request& send) {
     return send.peer != job.self && !send.has_gaps() && !send.owned && job.transport->can_read_blocks(send.peer) &&
            blocks.offer(ByteRange::of(send.data, send.bytes));
@@ -324,28 +202,19 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   EngineStatistics statistics;
   Causality causality;
   MatchHost match_host{*this};
-  Matcher matcher{job, all_requests, outbox, causality, match_host};
+  Matcher matcher{job, all_requests, outbox, causality, match_trace, match_host};
 
-  NodeSink node_sink{*this};
-  NodeWay node_way{node_sink,
-                   {.self = job.self,
-                    .job_size = job.size,
-                    .chunk_bytes = job.chunk_bytes,
-                    .memory = job.transport,
-                    .hints = job.transport,
-                    .arena = job.arena,
-                    .lines = message_lines,
-                    .statistics = statistics,
-                    .copiers = node_sink,
-                    .adapter = offload}};
-  StreamSink stream_sink{*this};
-  StreamWay stream_way{stream_sink, job.self, job.transport, statistics};
+  NodeWay node_way{
+      {job, outbox, all_requests, blocks, memory_users, match_trace, message_lines, statistics, copier_choice, offload, ways}};
+  StreamWay stream_way{{job, outbox, all_requests, match_trace, statistics}};
   std::vector<PeerNumbers> matching;  // by peer
-  RdmaHost rdma_host{*this};
-  RdmaWay rdma_way{rdma_host, {job, job_registrations, rdma_transfers, statistics}};
   PutHost put_host{*this};
-  PutReceiver put_receiver{put_host, {job, rdma_way, rdma_transfers, matching, statistics}};
-  PutSender put_sender{put_host, {job, rdma_way, matching, statistics}};
+  // Of these every poll looks at a few words, which each has in one line of cache.
+  alignas(cache_line) RdmaWay rdma_way{
+      {job, job_registrations, rdma_transfers, statistics, blocks, memory_users, outbox, all_requests, match_trace, ways}};
+  alignas(cache_line) PutReceiver put_receiver{
+      {job, outbox, all_requests, causality, match_trace, rdma_way, rdma_transfers, matching, statistics}};
+  PutSender put_sender{put_host, {job, outbox, matcher, rdma_way, matching, statistics}};
   Offload offload{{.config = job.config,
                    .memory = job.transport,
                    .hints = job.transport,
@@ -354,13 +223,9 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
                    .memories = rdma_way,
                    .delivery = node_way.delivery(),
                    .statistics = statistics}};
-  WaysSink ways_sink{*this};
-  Ways ways{ways_sink, {&rdma_way, &node_way, &stream_way}};
-
-  const PageGuard* guard = nullptr;  // that of early_return, which owns it
   std::unique_ptr<EarlyReturn> early_return;
-  FrequentHost frequent_host{*this};
-  FrequentSender frequent_sender{frequent_host, {job, job_registrations, rdma_transfers, statistics}};
+  FrequentSender frequent_sender{{job, all_requests, blocks, memory_users, job_registrations, rdma_transfers, statistics}};
+  Ways ways{{job, all_requests, message_lines, frequent_sender.under_way()}, {&rdma_way, &node_way, &stream_way}};
 
   std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
   std::size_t waiting = 0;   // ... in MPI_Wait and the like
@@ -368,6 +233,9 @@ struct Engine::State final : MessageSink, FaultWaiter, AliasBlocks::Others, Caus
   Attention attention = Attention::none;
   bool host_call = false;  // the application may be blocked in a call of the host's
   AliasBlocks blocks;
+  MatchTrace match_trace{job.config};
+  MemoryUsers memory_users{job, job_registrations, match_trace};
+  CopierChoice copier_choice{job, all_requests, message_lines, {inside, waiting, awaits_many}};
   IdleCalls idle_calls;
 
   std::size_t waits_for_pages = 0;  // threads in wait_a_little

@@ -30,10 +30,4 @@ void Engine::State::acknowledge_held(Peer peer, std::uint64_t subject, std::uint
     trace::control(trace::Kind::message_out, peer, MessageKind::ack, 0, traced);
 }
 
-void Engine::State::fall_back(const Request& request, Fallback reason) {
-  statistics.count(reason);
-  if (trace::on()) [[unlikely]]
-    trace::fell_back(request, reason);
-}
-
 }  // namespace sluice

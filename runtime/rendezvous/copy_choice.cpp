@@ -1,10 +1,6 @@
-// Who copies a large message inside a node, as the engine of the receiver decides it (CO, sections II-B and II-D); the rules
-// themselves are in cooperative_choice.hpp and hybrid_choice.hpp.
-//
-// What is expected of whom (COOP-load) is told by the receiver alone, from its decision until the transfer ends or goes another
-// way. So every expectation is taken back by the process that told it, or by the one that it concerns when that process dies.
+#include "runtime/rendezvous/copy_choice.hpp"
 
-#include "runtime/engine/state.hpp"
+#include "runtime/engine/lock.hpp"
 
 namespace sluice {
 namespace {
@@ -28,12 +24,12 @@ SendCall call_of(std::uint8_t rts_flags) {
 
 }  // namespace
 
-Rendezvous Engine::State::wanted_inside_a_node(const Request& receive) const {
-  return receive.context->rendezvous.value_or(inside_a_node(job.config.rendezvous));
+Rendezvous CopierChoice::wanted(const Request& receive) const {
+  return receive.context->rendezvous.value_or(inside_a_node(job_.config.rendezvous));
 }
 
-CopyChoice Engine::State::choose_copier(const Request& receive) {
-  switch (wanted_inside_a_node(receive)) {
+CopyChoice CopierChoice::choose(const Request& receive) {
+  switch (wanted(receive)) {
     case Rendezvous::rput:
       return {Copier::sender, trace::Reason::asked_for};
     case Rendezvous::rget:
@@ -52,69 +48,70 @@ CopyChoice Engine::State::choose_copier(const Request& receive) {
 }
 
 /// Of many messages most are in memory again before they are read.
-bool Engine::State::may_stay_in_outer_cache(const Request& receive) const {
-  return !awaits_many && inside != 0 && !receive.released && receive.lines != TargetLines::own;
+bool CopierChoice::may_stay_in_outer_cache(const Request& receive) const {
+  return !application_.awaits_many && application_.inside != 0 && !receive.released && receive.lines != TargetLines::own;
 }
 
-CopyChoice Engine::State::choose_automatically(const Request& receive) {
+CopyChoice CopierChoice::choose_automatically(const Request& receive) {
   const CopySituation now = situation_of(receive);
   const MessageLines::Moment moment{
       .one_of_several = is_one_of_several(), .is_exchange = now.is_exchange, .waits = is_waited_for(receive)};
-  if (message_lines.are_left_to_sender(receive, moment)) return {Copier::sender, trace::Reason::sender_copies};
-  return choose_hybrid(now, least_shared_bytes(receive), [&] { return job.transport->is_attentive(receive.peer); });
+  if (lines_.are_left_to_sender(receive, moment)) return {Copier::sender, trace::Reason::sender_copies};
+  return choose_hybrid(now, least_shared_bytes(receive), [&] { return job_.transport->is_attentive(receive.peer); });
 }
 
-Copier Engine::State::choose_by_load(const Request& receive) const {
-  return copier_by_load(job.transport->copy_load(receive.peer), job.transport->copy_load(job.self),
+Copier CopierChoice::choose_by_load(const Request& receive) const {
+  return copier_by_load(job_.transport->copy_load(receive.peer), job_.transport->copy_load(job_.self),
                         receive.stop - receive.offset);
 }
 
-bool Engine::State::is_waited_for(const Request& receive) const {
-  return !receive.released && (receive.call_waits || waiting != 0);
+bool CopierChoice::is_waited_for(const Request& receive) const {
+  return !receive.released && (receive.call_waits || application_.waiting != 0);
 }
 
 /// The message that is matched now: other long receives are open, whose messages come at the same time, as far as can be known.
-bool Engine::State::is_one_of_several() const { return all_requests.counts().large_receives > 1; }
+bool CopierChoice::is_one_of_several() const { return requests_.counts().large_receives > 1; }
 
 /// From where on two halves are worth their messages.
-std::size_t Engine::State::least_shared_bytes(const Request& receive) const {
+std::size_t CopierChoice::least_shared_bytes(const Request& receive) const {
   const bool own = receive.lines == TargetLines::own;
-  if (is_one_of_several()) return own ? job.calibration.coop_own_bytes_at_once() : job.calibration.coop_bytes_at_once();
-  return own ? job.calibration.coop_own_bytes : job.calibration.coop_bytes;
+  if (is_one_of_several()) return own ? job_.calibration.coop_own_bytes_at_once() : job_.calibration.coop_bytes_at_once();
+  return own ? job_.calibration.coop_own_bytes : job_.calibration.coop_bytes;
 }
 
-CopySituation Engine::State::situation_of(const Request& receive) const {
+CopySituation CopierChoice::situation_of(const Request& receive) const {
   const std::size_t bytes = receive.stop - receive.offset;
   const SendCall send = call_of(receive.rts_flags);
   // Who blocks in a send has nothing else to copy, unless in MPI_Sendrecv: then this process is in it, too.
-  const bool both_send = receive.sends_too || (all_requests.counts().exchanges && send != SendCall::blocking);
-  const bool is_even = bytes < least_uneven * all_requests.counts().last_large_send;
-  const bool is_long = bytes >= job.calibration.gathered_bytes;
-  return {.bytes = bytes,
-          .send = send,
-          .receive_blocks = receive.call_waits,
-          .receiver_waits = inside != 0 && !receive.released,
-          .found_in_a_call = Engine::this_thread_is_inside(),
-          .is_exchange = both_send && is_even,
-          .one_of_several = is_one_of_several(),
-          .into_own_cache = receive.lines == TargetLines::own,
-          .pays_in_turns = (job.crowded && receive.call_waits ? bytes / crowded_part : bytes) >= job.calibration.coop_turns_bytes,
-          .is_gathered = job.crowded && is_long,
-          .oversubscribed = job.oversubscribed};
+  const bool both_send = receive.sends_too || (requests_.counts().exchanges && send != SendCall::blocking);
+  const bool is_even = bytes < least_uneven * requests_.counts().last_large_send;
+  const bool is_long = bytes >= job_.calibration.gathered_bytes;
+  return {
+      .bytes = bytes,
+      .send = send,
+      .receive_blocks = receive.call_waits,
+      .receiver_waits = application_.inside != 0 && !receive.released,
+      .found_in_a_call = detail::engine_depth != 0,
+      .is_exchange = both_send && is_even,
+      .one_of_several = is_one_of_several(),
+      .into_own_cache = receive.lines == TargetLines::own,
+      .pays_in_turns = (job_.crowded && receive.call_waits ? bytes / crowded_part : bytes) >= job_.calibration.coop_turns_bytes,
+      .is_gathered = job_.crowded && is_long,
+      .oversubscribed = job_.oversubscribed};
 }
 
-void Engine::State::expect_copies(Request& receive, Copier copier) {
-  if (wanted_inside_a_node(receive) != Rendezvous::coop_load) return;
+void CopierChoice::expect(Request& receive, Copier copier) {
+  if (wanted(receive) != Rendezvous::coop_load) return;
   const auto bytes = static_cast<std::int64_t>(receive.stop - receive.offset);
   if (copier != Copier::receiver) receive.expected_of_peer = copier == Copier::both ? bytes / 2 : bytes;
   if (copier != Copier::sender) receive.expected_of_self = copier == Copier::both ? bytes / 2 : bytes;
-  if (receive.expected_of_peer != 0) job.transport->expect_copy(receive.peer, receive.expected_of_peer);
-  if (receive.expected_of_self != 0) job.transport->expect_copy(job.self, receive.expected_of_self);
+  if (receive.expected_of_peer != 0) job_.transport->expect_copy(receive.peer, receive.expected_of_peer);
+  if (receive.expected_of_self != 0) job_.transport->expect_copy(job_.self, receive.expected_of_self);
 }
 
-void Engine::State::withdraw_expected_copies(Request& receive) {
-  if (receive.expected_of_peer != 0) job.transport->expect_copy(receive.peer, -receive.expected_of_peer);
-  if (receive.expected_of_self != 0) job.transport->expect_copy(job.self, -receive.expected_of_self);
+void CopierChoice::withdraw_expected(Request& receive) {
+  if (receive.expected_of_peer != 0) job_.transport->expect_copy(receive.peer, -receive.expected_of_peer);
+  if (receive.expected_of_self != 0) job_.transport->expect_copy(job_.self, -receive.expected_of_self);
   receive.expected_of_peer = receive.expected_of_self = 0;
 }
 

@@ -20,7 +20,7 @@ double elapsed_ns(std::uint64_t since) { return static_cast<double>(now_ns() - s
 
 }  // namespace
 
-FrequentSender::FrequentSender(Host& host, const Parts& parts) : host_(host), parts_(parts) {
+FrequentSender::FrequentSender(const Parts& parts) : parts_(parts) {
   const Job& job = parts_.job;
   const bool usable = job.transport && job.arena && job.arena->usable() && job.config.frequent_sends != FrequentChoice::off;
   if (usable && reaches_anybody()) {
@@ -44,8 +44,8 @@ bool FrequentSender::count(Peer to, ByteRange message) {
 bool FrequentSender::send(Request& send, const MessageHeader& header) {
   const ByteRange range = send.range();
   // Data that a released receive still waits for is not to be sent before it is there: a copy waits.
-  if (host_.guards(range)) return false;
-  if (!host_.in_alias_block(range)) {
+  if (parts_.users.guards(range)) return false;
+  if (!parts_.blocks.use(range, BufferHistory::Use::frequent)) {
     table_->forget(range);
     return false;
   }
@@ -75,7 +75,7 @@ bool FrequentSender::send(Request& send, const MessageHeader& header) {
 
 void FrequentSender::piece_complete(Request& request, const RdmaPiece& /*the_only_one*/) {
   --under_way_;
-  host_.finish(request);
+  parts_.requests.finish(&request);
 }
 
 /// Some 100 µs, once, in memory of its own.
@@ -96,7 +96,7 @@ FrequentTerms FrequentSender::measure_terms(Rdma& adapter) {
   AliasArena& arena = *parts_.job.arena;
   held_signals::hold();
   began = now_ns();
-  if (!host_.make_block(range)) return {};
+  if (!parts_.blocks.make(range)) return {};
   const ByteRange alias = ByteRange::of(arena.alias(range.begin), bytes);
   if (!parts_.registrations.acquire(adapter, alias, Backing::alias)) return {};
   terms.register_per_page = elapsed_ns(began) / probe_pages;

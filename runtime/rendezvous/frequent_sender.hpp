@@ -16,8 +16,11 @@
 #include <cstddef>
 #include <memory>
 
+#include "runtime/alias/alias_blocks.hpp"
 #include "runtime/base/posix.hpp"
 #include "runtime/engine/job.hpp"
+#include "runtime/engine/memory_users.hpp"
+#include "runtime/engine/requests.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/job_registrations.hpp"
@@ -27,27 +30,17 @@ namespace sluice {
 
 class FrequentSender final : public RdmaUser {
  public:
-  class Host {
-   public:
-    /// Whether the bytes are an alias block, or have become one now.
-    virtual bool in_alias_block(ByteRange bytes) = 0;
-    /// Makes them one.
-    virtual bool make_block(ByteRange bytes) = 0;
-    /// Some of their pages are under guard.
-    [[nodiscard]] virtual bool guards(ByteRange bytes) const = 0;
-    virtual void finish(Request& send) = 0;
-
-   protected:
-    ~Host() = default;
-  };
   struct Parts {
     const Job& job;
+    Requests& requests;
+    AliasBlocks& blocks;
+    const MemoryUsers& users;
     JobRegistrations& registrations;
     RdmaTransfers& transfers;
     EngineStatistics& statistics;
   };
   /// Idle where no adapter reaches anybody.
-  FrequentSender(Host& host, const Parts& parts);
+  explicit FrequentSender(const Parts& parts);
 
   /// Messages of that length are counted.
   [[nodiscard]] bool counts(std::size_t bytes) const { return table_ && bytes >= table_->least_bytes(); }
@@ -67,7 +60,6 @@ class FrequentSender final : public RdmaUser {
   [[nodiscard]] bool reaches_anybody() const;
   FrequentTerms measure_terms(Rdma& adapter);
 
-  Host& host_;
   const Parts parts_;
   std::unique_ptr<FrequentSends> table_;
   Mapping probe_;

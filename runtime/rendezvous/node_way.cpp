@@ -2,31 +2,32 @@
 
 #include <algorithm>
 
+#include "runtime/engine/delivery.hpp"
 #include "runtime/engine/trace_events.hpp"
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/rendezvous/packing.hpp"
 
 namespace sluice {
 
-NodeWay::NodeWay(NodeHost& host, const Parts& parts)
-    : host_(host),
-      parts_(parts),
-      list_(parts.job_size),
-      copies_({parts.memory, parts.hints, parts.arena, parts.lines, parts.statistics}),
-      delivery_(host, {parts.memory, copies_, parts.lines, parts.statistics, parts.adapter, parts.chunk_bytes}) {}
+NodeWay::NodeWay(const NodeParts& parts)
+    : parts_(parts),
+      list_(parts.job.size),
+      copies_({parts.job.transport, parts.job.transport, parts.job.arena, parts.lines, parts.statistics}),
+      delivery_(parts, copies_) {}
 
 // --- the choice --------------------------------------------------------------------------------------------------------
 
 bool NodeWay::can_read_from(const Request& receive) const {
   if ((receive.rts_flags & flag_contiguous) == 0) return false;
-  if ((receive.rts_flags & flag_block) != 0) return parts_.memory->can_read_blocks(receive.peer);
-  return receive.peer == parts_.self || (parts_.memory->can_read(receive.peer) && !host_.kernel_waits_for_pages());
+  if ((receive.rts_flags & flag_block) != 0) return parts_.job.transport->can_read_blocks(receive.peer);
+  return receive.peer == parts_.job.self ||
+         (parts_.job.transport->can_read(receive.peer) && !parts_.users.kernel_waits(parts_.blocks));
 }
 
 /// By its sender, as far as is known.
 bool NodeWay::can_be_written(const Request& receive) const {
   const bool is_tried = receive.way != Request::Way::undecided;
-  return !is_tried && receive.peer != parts_.self && parts_.memory->can_write(receive.peer);
+  return !is_tried && receive.peer != parts_.job.self && parts_.job.transport->can_write(receive.peer);
 }
 
 Bid NodeWay::bid(const Request& receive, std::size_t /*coming*/) const {
@@ -49,13 +50,19 @@ bool NodeWay::begin(Request& receive, std::size_t /*coming*/) {
 void NodeWay::begin_read(Request& receive, const CopyChoice& choice) {
   receive.way = Request::Way::read;
   list_.push_back(&receive);
-  if (receive.peer != parts_.self) parts_.copiers.expect(receive, Copier::receiver);
+  if (receive.peer != parts_.job.self) parts_.copiers.expect(receive, Copier::receiver);
   const auto reason = choice.copier == Copier::receiver ? choice.reason : trace::Reason::only_way;
-  host_.tell_choice(receive, trace::Protocol::rget, reason, 0);
+  parts_.matches.chosen(receive, trace::Protocol::rget, reason);
+}
+
+/// Or has become one now.
+bool NodeWay::is_block(const Request& receive) {
+  return parts_.blocks.use(ByteRange::of(receive.data, receive.limit), BufferHistory::Use::copied,
+                           {.begun = receive.sequence, .latest = parts_.requests.counts().operations});
 }
 
 bool NodeWay::begin_write(Request& receive, const CopyChoice& choice) {
-  if (receive.has_gaps() || !(receive.released || host_.is_block(receive)) || !delivery_.begin(receive)) return false;
+  if (receive.has_gaps() || !(receive.released || is_block(receive)) || !delivery_.begin(receive)) return false;
   ClearToSend clear;
   clear.receiver_request = static_cast<std::uint64_t>(receive.id);
   clear.remote_address = reinterpret_cast<std::uint64_t>(receive.data);
@@ -68,7 +75,8 @@ bool NodeWay::begin_write(Request& receive, const CopyChoice& choice) {
   parts_.copiers.expect(receive, shared.own_part_done ? Copier::sender : Copier::both);
   shared.if_idle = choice.if_idle && !shared.own_part_done;
   ++parts_.statistics.written;
-  host_.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)), shared.if_idle ? flag_if_idle : std::uint8_t{0});
+  parts_.outbox.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)),
+                       shared.if_idle ? flag_if_idle : std::uint8_t{0});
   tell_write(receive, choice);
   if (shared.offloads) parts_.adapter.claim(receive);
   return true;
@@ -79,17 +87,13 @@ void NodeWay::tell_write(const Request& receive, const CopyChoice& choice) {
   const bool alone = receive.shared.own_part_done;
   const auto both = receive.shared.offloads ? Protocol::coop_hca : Protocol::coop;
   const auto reason = alone && choice.copier == Copier::both ? trace::Reason::sender_copies : choice.reason;
-  host_.tell_choice(receive, alone ? Protocol::rput : both, reason, trace::with_last);
+  parts_.matches.chosen(receive, alone ? Protocol::rput : both, reason, trace::with_last);
 }
 
 // --- messages of the other side ------------------------------------------------------------------------------------------
 
 void NodeWay::cleared(Request& send, const ClearToSend& clear) {
-  send.remote_request = clear.receiver_request;
-  send.remote_address = clear.remote_address;
-  send.offset = clear.offset;
-  send.limit = clear.limit;
-  send.progress_slot = clear.progress_slot;
+  note_clearance(send, clear);
   send.lines = clear.outer != 0 ? TargetLines::outer : TargetLines::unknown;
   send.way = Request::Way::write;
   delivery_.join(send, clear);
@@ -129,11 +133,11 @@ void NodeWay::write_chunk(Lock& lock, Request& send) {
 }
 
 void NodeWay::read_chunk(Lock& lock, Request& receive) {
-  std::size_t wanted = std::min(parts_.chunk_bytes, receive.stop - receive.offset);
+  std::size_t wanted = std::min(parts_.job.chunk_bytes, receive.stop - receive.offset);
   std::size_t arrived = 0;
   {
     const NodeCopies::Turn turn(copies_, receive);
-    if (receive.peer == parts_.self) {
+    if (receive.peer == parts_.job.self) {
       arrived = wanted = copy_from_self(receive, wanted);
     } else if (receive.has_gaps()) {
       wanted = std::min(wanted, bounce_bytes);
@@ -144,9 +148,9 @@ void NodeWay::read_chunk(Lock& lock, Request& receive) {
     }
   }
   if (arrived < wanted) {
-    host_.fall_back(receive, copies_.why_short(receive));
+    note_fallback(parts_.statistics, receive, copies_.why_short(receive));
     receive.way = Request::Way::stream;
-    host_.begin_again(receive);
+    parts_.begin_again(receive);
     return;
   }
   if (receive.offset < receive.stop) {
@@ -156,10 +160,10 @@ void NodeWay::read_chunk(Lock& lock, Request& receive) {
     return;
   }
   ++parts_.statistics.read;
-  if (receive.peer != parts_.self) ++parts_.statistics.copies;
+  if (receive.peer != parts_.job.self) ++parts_.statistics.copies;
   parts_.lines.on_read(receive);
-  host_.answer(receive, MessageKind::fin, {}, fin_flags(receive));
-  host_.finish(receive, trace::with_last);
+  parts_.outbox.answer(receive, MessageKind::fin, {}, fin_flags(receive));
+  parts_.requests.finish(&receive, trace::with_last);
 }
 
 /// Both sides are the application's memory: under the lock, where the guard cannot change in between. How many bytes.
@@ -172,14 +176,14 @@ std::size_t NodeWay::copy_from_self(Request& receive, std::size_t bytes) {
     copy_from_user(bounce.get(), source, bytes);
     source = bounce.get();
   }
-  host_.deliver(receive, {source, bytes});
+  deliver(receive, {source, bytes}, parts_.job.arena);
   return bytes;
 }
 
 std::size_t NodeWay::read_into_gaps(Lock& lock, Request& receive, std::size_t bytes) {
   const Bounce bounce = std::make_unique_for_overwrite<std::byte[]>(bytes);
   const std::size_t arrived = copies_.fetch(lock, receive, receive.offset, {bounce.get(), bytes});
-  host_.deliver(receive, {bounce.get(), arrived});
+  deliver(receive, {bounce.get(), arrived}, parts_.job.arena);
   return arrived;
 }
 

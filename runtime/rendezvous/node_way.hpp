@@ -25,7 +25,7 @@
 
 #include "runtime/rendezvous/copy_list.hpp"
 #include "runtime/rendezvous/node_copies.hpp"
-#include "runtime/rendezvous/node_host.hpp"
+#include "runtime/rendezvous/node_parts.hpp"
 #include "runtime/rendezvous/way.hpp"
 #include "runtime/rendezvous/write_delivery.hpp"
 
@@ -33,19 +33,7 @@ namespace sluice {
 
 class NodeWay final : public Way {
  public:
-  struct Parts {
-    Peer self{};
-    std::size_t job_size;
-    std::size_t chunk_bytes;  // a copy is cut into no longer ones
-    NodeMemory* memory;       // nullptr in a job of one process, like the next
-    NodeHints* hints;
-    const AliasArena* arena;  // nullptr: no blocks
-    MessageLines& lines;
-    EngineStatistics& statistics;
-    CopierChoice& copiers;
-    ChunkReader& adapter;
-  };
-  NodeWay(NodeHost& host, const Parts& parts);
+  explicit NodeWay(const NodeParts& parts);
 
   [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override;
   bool begin(Request& receive, std::size_t coming) override;
@@ -72,6 +60,7 @@ class NodeWay final : public Way {
 
  private:
   [[nodiscard]] bool can_be_written(const Request& receive) const;
+  [[nodiscard]] bool is_block(const Request& receive);
   bool begin_write(Request& receive, const CopyChoice& choice);
   void begin_read(Request& receive, const CopyChoice& choice);
   void tell_write(const Request& receive, const CopyChoice& choice);
@@ -80,8 +69,7 @@ class NodeWay final : public Way {
   std::size_t copy_from_self(Request& receive, std::size_t bytes);
   std::size_t read_into_gaps(Lock& lock, Request& receive, std::size_t bytes);
 
-  NodeHost& host_;
-  const Parts parts_;
+  const NodeParts parts_;
   CopyList list_;
   NodeCopies copies_;
   WriteDelivery delivery_;

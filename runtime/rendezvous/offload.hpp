@@ -33,7 +33,7 @@
 
 #include "runtime/config/config.hpp"
 #include "runtime/engine/statistics.hpp"
-#include "runtime/rendezvous/node_host.hpp"
+#include "runtime/rendezvous/node_parts.hpp"
 #include "runtime/rendezvous/rdma_transfers.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/write_delivery.hpp"

@@ -33,12 +33,12 @@ bool last_byte_changed(const Request& receive) {
 
 }  // namespace
 
-PutReceiver::PutReceiver(Host& host, const Parts& parts)
-    : announces_(receiver_initiated(parts.job.config.rendezvous)), host_(host), parts_(parts), senders_(parts.numbers.size()) {}
+PutReceiver::PutReceiver(const Parts& parts)
+    : announces_(receiver_initiated(parts.job.config.rendezvous)), parts_(parts), senders_(parts.numbers.size()) {}
 
 bool PutReceiver::may_announce(const Request& receive) const {
   if (receive.rank == any_source || receive.tag == any_tag) return false;
-  if (receive.has_gaps() || host_.awaits_matches() || announced_count_ == most_announced) return false;
+  if (receive.has_gaps() || parts_.causality.unmatched() != 0 || announced_count_ == most_announced) return false;
   if (receive.announcements == most_announcements) return false;
   const Peer sender = receive.context->peer(receive.rank);
   if (senders_[index(sender)].withdrawing || shares_memory(receive)) return false;
@@ -85,7 +85,7 @@ void PutReceiver::send_ready_to_receive(Request& receive) {
   header.subject = static_cast<std::uint64_t>(receive.context->id());
   header.source = receive.context->self();
   header.tag = receive.tag;
-  host_.send_or_queue(receive.peer, header, std::as_bytes(std::span(&ready, 1)));
+  parts_.outbox.send_or_queue(receive.peer, header, std::as_bytes(std::span(&ready, 1)));
   if (trace::on()) [[unlikely]]
     trace::message_left(receive, header.kind, sizeof ready, receive.announcement);
 }
@@ -127,11 +127,11 @@ void PutReceiver::conclude(Request& receive, std::size_t bytes, bool seen) {
   if (trace::on()) [[unlikely]] {
     trace::matched_put(receive, receive.announcement);
     const bool is_put = receive.rdma->protocol->kind() == Rendezvous::put;
-    host_.tell_choice(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::asked_for);
+    parts_.matches.chosen(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::asked_for);
   }
   receive.offset = bytes;
-  host_.note_match(receive);
-  host_.finish(receive);
+  parts_.causality.matched(receive);
+  parts_.requests.finish(&receive);
 }
 
 bool PutReceiver::poll() {
@@ -184,14 +184,14 @@ void PutReceiver::take_back_crossed(Peer from, std::uint16_t known) {
 void PutReceiver::end_cancelled(Request& receive) {
   receive.context->unpost(&receive);
   receive.cancelled = true;
-  host_.finish(receive);
+  parts_.requests.finish(&receive);
 }
 
 void PutReceiver::cancel(Request& receive) {
   if (!receive.announced) return end_cancelled(receive);
   if (std::exchange(receive.cancel_wanted, true)) return;
   ++withdrawals_;
-  host_.send_control(receive.peer, MessageKind::withdraw, static_cast<std::uint64_t>(receive.id));
+  parts_.outbox.send_control(receive.peer, MessageKind::withdraw, static_cast<std::uint64_t>(receive.id));
   if (trace::on()) [[unlikely]]
     trace::message_left(receive, MessageKind::withdraw, 0);
 }
@@ -200,7 +200,7 @@ void PutReceiver::withdraw(Request& receive) {
   receive.announcements = most_announcements;
   if (std::exchange(senders_[index(receive.peer)].withdrawing, true)) return;
   ++withdrawals_;
-  host_.send_control(receive.peer, MessageKind::withdraw, every_receive);
+  parts_.outbox.send_control(receive.peer, MessageKind::withdraw, every_receive);
   if (trace::on()) [[unlikely]]
     trace::message_left(receive, MessageKind::withdraw, 0);
 }

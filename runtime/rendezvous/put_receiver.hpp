@@ -11,8 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "runtime/engine/causality.hpp"
 #include "runtime/engine/job.hpp"
+#include "runtime/engine/match_trace.hpp"
+#include "runtime/engine/outbox.hpp"
 #include "runtime/engine/peer_numbers.hpp"
+#include "runtime/engine/requests.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/receiver_initiated.hpp"
@@ -21,28 +25,18 @@ namespace sluice {
 
 class PutReceiver {
  public:
-  class Host {
-   public:
-    virtual void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload) = 0;
-    virtual void send_control(Peer to, MessageKind kind, std::uint64_t subject) = 0;
-    virtual void finish(Request& receive) = 0;
-    /// Its message is known now.
-    virtual void note_match(Request& receive) = 0;
-    /// Some receive is released whose message is not known.
-    [[nodiscard]] virtual bool awaits_matches() const = 0;
-    virtual void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) = 0;
-
-   protected:
-    ~Host() = default;
-  };
   struct Parts {
     const Job& job;
+    Outbox& outbox;
+    Requests& requests;
+    Causality& causality;
+    MatchTrace& matches;
     RdmaWay& way;
     RdmaTransfers& transfers;
     std::span<PeerNumbers> numbers;  // by peer
     EngineStatistics& statistics;
   };
-  PutReceiver(Host& host, const Parts& parts);
+  explicit PutReceiver(const Parts& parts);
 
   /// A receive that has just been posted: if it may be.
   void announce(Request& receive) {
@@ -109,7 +103,6 @@ class PutReceiver {
   std::size_t announced_count_ = 0;
   std::size_t withdrawals_ = 0;
   const bool announces_;
-  Host& host_;
   const Parts parts_;
   std::vector<Sender> senders_;  // by peer
 };

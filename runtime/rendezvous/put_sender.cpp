@@ -26,7 +26,9 @@ PutSender::PutSender(Host& host, const Parts& parts)
     : waits_for_receivers_(receiver_initiated(parts.job.config.rendezvous) && parts.job.config.rtr_wait != 0),
       parts_(parts),
       host_(host),
-      receivers_(parts.numbers.size()) {}
+      receivers_(parts.numbers.size()) {
+  parts.way.set_writer(*this);
+}
 
 void PutSender::transmit(Request& send) {
   const Peer peer = send.peer;
@@ -130,7 +132,7 @@ void PutSender::posted(Request& send) {
 void PutSender::on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready) {
   Receiver& to = receivers_[index(from)];
   PeerNumbers& numbers = parts_.numbers[index(from)];
-  host_.check_context(from, header);
+  parts_.matcher.context_for(from, header);
   if (const char* fault = ready_fault(ready, numbers.sent, to.open.size())) {
     fatal("message of rank %d (rtr) %s", static_cast<int>(from), fault);
   }
@@ -150,7 +152,7 @@ void PutSender::on_ready_to_receive(Peer from, const MessageHeader& header, cons
 }
 
 void PutSender::send_withdrawn(Peer to, std::uint64_t subject) {
-  host_.send_control(to, MessageKind::withdrawn, subject);
+  parts_.outbox.send_control(to, MessageKind::withdrawn, subject);
   if (trace::on()) [[unlikely]]
     trace::control(trace::Kind::message_out, to, MessageKind::withdrawn, 0);
 }

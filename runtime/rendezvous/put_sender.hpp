@@ -1,7 +1,7 @@
 // Sends to receives that were announced, and sends that wait for that (putnr, put): the sender's side of receiver_initiated.hpp.
 //
-// Owns, for each peer, the receives that may be written to, and the line of sends. It does not send: its host does, when a
-// message's turn has come, and RdmaWay writes.
+// Owns, for each peer, the receives that may be written to, and the line of sends. It sends no message of the program's: its host
+// does, when a message's turn has come, and RdmaWay writes.
 //
 // Belongs to the engine lock.
 #pragma once
@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "runtime/engine/job.hpp"
+#include "runtime/engine/matcher.hpp"
+#include "runtime/engine/outbox.hpp"
 #include "runtime/engine/peer_numbers.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
@@ -35,21 +37,20 @@ struct OpenReceive {
 /// rtr, of a peer to which so much was sent, and of which so many receives are kept. nullptr when all is well (wire_check.hpp).
 [[nodiscard]] const char* ready_fault(const ReadyToReceive& ready, std::uint64_t sent, std::size_t kept);
 
-class PutSender {
+class PutSender final : public RdmaWay::Writer {
  public:
   class Host {
    public:
     /// It is the next message to its peer, and goes as any other.
     virtual void send_in_turn(Request& send) = 0;
-    virtual void send_control(Peer to, MessageKind kind, std::uint64_t subject) = 0;
-    /// Ends the job when the peer may not send there.
-    virtual void check_context(Peer from, const MessageHeader& header) = 0;
 
    protected:
     ~Host() = default;
   };
   struct Parts {
     const Job& job;
+    Outbox& outbox;
+    Matcher& matcher;
     RdmaWay& way;
     std::span<PeerNumbers> numbers;  // by peer
     EngineStatistics& statistics;
@@ -62,8 +63,7 @@ class PutSender {
   }
   /// Messages of one process to one other leave in the order of the calls.
   void transmit(Request& send);
-  /// A write to an announced receive is posted whole.
-  void posted(Request& send);
+  void posted(Request& send) override;
   void on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready);
   void on_withdraw(Peer from, std::uint64_t subject);
 

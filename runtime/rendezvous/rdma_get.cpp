@@ -19,7 +19,7 @@ class Get final : public RdmaProtocol {
   /// GR1': the last byte-slot gets a value that the message does not bring, before anything is read into it.
   void begin(RdmaWay& way, Request& receive) const override {
     *receive.rdma->local(receive.stop - 1) = ~std::byte{receive.announced_last_byte};
-    way.set_sentinels(receive);
+    way.sentinels().set(receive);
     way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
   }
 

@@ -12,7 +12,7 @@ class Getcqe final : public RdmaProtocol {
 
   /// GR1.
   void begin(RdmaWay& way, Request& receive) const override {
-    way.set_sentinels(receive);
+    way.sentinels().set(receive);
     way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
   }
 

@@ -32,12 +32,12 @@ void Putnr::cleared(RdmaWay& way, Request& send) const { way.write(send); }
 /// PS2: behind the data in the same queue.
 void Putnr::all_posted(RdmaWay& way, Request& send) const {
   const PutEnd end{send.bytes};
-  if (send.tells_end) way.host().answer(send, MessageKind::fin, std::as_bytes(std::span(&end, 1)));
-  way.host().put_posted(send);
+  if (send.tells_end) way.parts().outbox.answer(send, MessageKind::fin, std::as_bytes(std::span(&end, 1)));
+  way.writer().posted(send);
 }
 
 /// PS3. PR2 is in put_receiver.cpp.
-void Putnr::all_complete(RdmaWay& way, Request& send) const { way.host().finish(send); }
+void Putnr::all_complete(RdmaWay& way, Request& send) const { way.parts().requests.finish(&send); }
 
 const RdmaProtocol& rdma_protocols::putnr() {
   static constexpr Conventional protocol;

@@ -18,8 +18,8 @@ class Rdrp final : public RdmaProtocol {
 
   /// The first c gets of the sequence; each that completes makes room for the next one.
   void begin(RdmaWay& way, Request& receive) const override {
-    const std::size_t chunk = std::min(way.config().rdrp_chunk, receive.rdma->adapter->largest_transfer());
-    way.read(receive, chunk, way.config().rdrp_outstanding);
+    const std::size_t chunk = std::min(way.parts().job.config.rdrp_chunk, receive.rdma->adapter->largest_transfer());
+    way.read(receive, chunk, way.parts().job.config.rdrp_outstanding);
   }
 
   void all_complete(RdmaWay& way, Request& receive) const override { way.conclude_read(receive); }

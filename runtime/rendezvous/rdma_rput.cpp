@@ -12,7 +12,7 @@ class Rput final : public RdmaProtocol {
 
   /// RV (2): the receiver answers the sender's first message.
   void begin(RdmaWay& way, Request& receive) const override {
-    way.set_sentinels(receive);
+    way.sentinels().set(receive);
     const RemoteMemory here = receive.rdma->memory.remote();
     ClearToSend clear;
     clear.receiver_request = static_cast<std::uint64_t>(receive.id);
@@ -21,17 +21,17 @@ class Rput final : public RdmaProtocol {
     clear.offset = receive.offset;
     clear.limit = receive.stop;
     clear.delivery = Delivery::rdma_write;
-    way.host().answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
+    way.parts().outbox.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
   }
 
   /// RV (3): the sender writes ...
   void cleared(RdmaWay& way, Request& send) const override { way.write(send); }
 
   /// ... and says so (4); this is behind the data in the same queue.
-  void all_posted(RdmaWay& way, Request& send) const override { way.host().answer(send, MessageKind::fin, {}); }
+  void all_posted(RdmaWay& way, Request& send) const override { way.parts().outbox.answer(send, MessageKind::fin); }
 
   /// RV (5): the sender has the completion of its write, and may reuse its buffer.
-  void all_complete(RdmaWay& way, Request& send) const override { way.host().finish(send); }
+  void all_complete(RdmaWay& way, Request& send) const override { way.parts().requests.finish(&send); }
 };
 
 }  // namespace

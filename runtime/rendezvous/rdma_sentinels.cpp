@@ -20,7 +20,7 @@ std::size_t last_of_page(const RdmaTransfer& transfer, std::size_t offset) {
 
 void RdmaSentinels::set(Request& receive) {
   RdmaTransfer& transfer = *receive.rdma;
-  if (!transfer.in_block || !transfer.adapter->places_in_order()) return;
+  if (!users_.may_be_closed() || !transfer.in_block || !transfer.adapter->places_in_order()) return;
   if (receive.stop - receive.offset < least_bytes) return;
   transfer.has_sentinels = true;
   transfer.sentinel = random_byte();

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/engine/memory_users.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/rendezvous/rdma_transfer.hpp"
 
@@ -25,7 +26,8 @@ namespace sluice {
 
 class RdmaSentinels {
  public:
-  RdmaSentinels(std::uint64_t seed, EngineStatistics& statistics) : random_state_(seed), statistics_(statistics) {}
+  RdmaSentinels(std::uint64_t seed, const MemoryUsers& users, EngineStatistics& statistics)
+      : random_state_(seed), users_(users), statistics_(statistics) {}
 
   /// Before the transfer begins. Only where pages may come under guard: at an alias.
   void set(Request& receive);
@@ -36,6 +38,7 @@ class RdmaSentinels {
 
  private:
   std::uint64_t random_state_;
+  const MemoryUsers& users_;
   EngineStatistics& statistics_;
 };
 

@@ -13,15 +13,15 @@ constexpr std::size_t chunks_in_one_read = 2;
 
 }  // namespace
 
-RdmaWay::RdmaWay(Host& host, const Parts& parts)
-    : host_(host), parts_(parts), sentinels_(static_cast<std::uint64_t>(parts.job.self), parts.statistics) {}
+RdmaWay::RdmaWay(const Parts& parts)
+    : parts_(parts), sentinels_(static_cast<std::uint64_t>(parts.job.self), parts.users, parts.statistics) {}
 
 // --- memory ------------------------------------------------------------------------------------------------------------
 
 bool RdmaWay::register_buffer(Request& request, std::size_t bytes, Rdma& adapter) {
   if (request.rdma) return true;
   const ByteRange range = ByteRange::of(request.data, bytes);
-  const bool in_block = request.released || host_.in_alias_block(range);
+  const bool in_block = request.released || parts_.blocks.use(range, BufferHistory::Use::by_adapter);
   std::byte* const address = in_block ? parts_.job.arena->alias(range.begin) : unguarded_address(request.data, bytes);
   RegisteredMemory memory;
   if (address) {
@@ -29,7 +29,7 @@ bool RdmaWay::register_buffer(Request& request, std::size_t bytes, Rdma& adapter
     memory = parts_.registrations.acquire(adapter, ByteRange::of(address, bytes), backing);
   }
   if (!memory) {
-    host_.fall_back(request, Fallback::registration_refused);
+    note_fallback(parts_.statistics, request, Fallback::registration_refused);
     return false;
   }
   request.rdma = std::make_unique<RdmaTransfer>();
@@ -41,16 +41,12 @@ bool RdmaWay::register_buffer(Request& request, std::size_t bytes, Rdma& adapter
   return true;
 }
 
-void RdmaWay::set_sentinels(Request& receive) {
-  if (host_.releases()) sentinels_.set(receive);
-}
-
 // --- the sender --------------------------------------------------------------------------------------------------------
 
 bool RdmaWay::prefers_chunks(std::size_t bytes) const {
-  const Rendezvous rendezvous = over_rdma(config().rendezvous);
+  const Rendezvous rendezvous = over_rdma(parts_.job.config.rendezvous);
   if (rendezvous != Rendezvous::automatic) return rendezvous == Rendezvous::rdrp;
-  return bytes > chunks_in_one_read * config().rdrp_chunk;
+  return bytes > chunks_in_one_read * parts_.job.config.rdrp_chunk;
 }
 
 /// GS1, GS1': the announcement says where the message lies and how it ends. For a sender that is to write anyhow, it says no more
@@ -60,9 +56,11 @@ void RdmaWay::offer(Request& send, MessageHeader& header, ReadyToSend& rts) {
   if (!adapter || send.has_gaps() || send.owned) return;
   send.offers_rdma = true;
   header.flags |= flag_rdma;
-  const bool announces_memory = config().rendezvous != Rendezvous::rput && register_buffer(send, send.bytes, *adapter);
+  const bool announces_memory = parts_.job.config.rendezvous != Rendezvous::rput && register_buffer(send, send.bytes, *adapter);
   // May be read, by either adapter, while the application's pages are protected.
-  send.offered = announces_memory ? send.rdma->in_block : config().send_release && host_.in_alias_block(send.range());
+  send.offered = announces_memory
+                     ? send.rdma->in_block
+                     : parts_.job.config.send_release && parts_.blocks.use(send.range(), BufferHistory::Use::by_adapter);
   if (!announces_memory) return;
   header.flags |= flag_registered;
   const RemoteMemory here = send.rdma->memory.remote();
@@ -79,7 +77,7 @@ void RdmaWay::cleared(Request& send, const ClearToSend& clear) {
   send.limit = clear.limit;
   if (!register_buffer(send, send.bytes, *adapter_for(send.peer))) {
     const Refusal refusal{clear.offset};
-    host_.answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
+    parts_.outbox.answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
     return;
   }
   write_by(parts_.protocols.rput, send, {clear.remote_address, clear.remote_key});
@@ -105,7 +103,7 @@ void RdmaWay::write(Request& send) {
 /// rput where the sender has not registered anything. get needs the message's last byte, and data in order; it is also what put
 /// falls back on where the sender had to speak first, as putnr falls back on getcqe.
 const RdmaProtocol& RdmaWay::choose_protocol(const Request& receive, const Rdma& adapter) const {
-  const Rendezvous wanted = config().rendezvous;
+  const Rendezvous wanted = parts_.job.config.rendezvous;
   if ((receive.rts_flags & flag_registered) == 0 || wanted == Rendezvous::rput) return parts_.protocols.rput;
   const std::size_t missing = receive.stop - receive.offset;
   const bool looks = wanted == Rendezvous::get || wanted == Rendezvous::put;
@@ -121,13 +119,13 @@ void RdmaWay::note_choice(const Request& receive) {
   const bool registered = (receive.rts_flags & flag_registered) != 0;
   switch (receive.rdma->protocol->kind()) {
     case Rendezvous::rput:
-      return host_.tell_choice(receive, Protocol::rput, registered ? Reason::sender_copies : Reason::not_registered);
+      return parts_.matches.chosen(receive, Protocol::rput, registered ? Reason::sender_copies : Reason::not_registered);
     case Rendezvous::get:
-      return host_.tell_choice(receive, Protocol::get, Reason::one_read);
+      return parts_.matches.chosen(receive, Protocol::get, Reason::one_read);
     case Rendezvous::rdrp:
-      return host_.tell_choice(receive, Protocol::rdrp, Reason::many_chunks);
+      return parts_.matches.chosen(receive, Protocol::rdrp, Reason::many_chunks);
     default:
-      return host_.tell_choice(receive, Protocol::getcqe, Reason::one_read);
+      return parts_.matches.chosen(receive, Protocol::getcqe, Reason::one_read);
   }
 }
 
@@ -139,7 +137,7 @@ Bid RdmaWay::bid(const Request& receive, std::size_t /*coming*/) const {
 bool RdmaWay::begin(Request& receive, std::size_t /*coming*/) {
   Rdma* const adapter = adapter_for(receive.peer);
   if (trace::on()) [[unlikely]]
-    host_.tell_match();
+    parts_.matches.tell();
   if (!register_buffer(receive, receive.limit, *adapter)) return false;
   RdmaTransfer& transfer = *receive.rdma;
   receive.way = Request::Way::rdma;
@@ -152,17 +150,17 @@ bool RdmaWay::begin(Request& receive, std::size_t /*coming*/) {
   return true;
 }
 
-void RdmaWay::read(Request& receive, std::size_t piece_bytes, std::size_t most_outstanding) {
+void RdmaWay::read(Request& receive, std::size_t bytes_each, std::size_t most_outstanding) {
   receive.rdma->direction = RdmaTransfer::Direction::read;
-  receive.rdma->piece_bytes = piece_bytes;
+  receive.rdma->piece_bytes = bytes_each;
   receive.rdma->most_outstanding = most_outstanding;
   move(receive, receive.offset, receive.stop);
 }
 
 void RdmaWay::conclude_read(Request& receive) {
   receive.offset = receive.limit;
-  host_.answer(receive, MessageKind::fin, {});
-  host_.finish(receive);
+  parts_.outbox.answer(receive, MessageKind::fin);
+  parts_.requests.finish(&receive);
 }
 
 void RdmaWay::forget_last_byte(Request& receive) {
@@ -173,7 +171,7 @@ void RdmaWay::refused(Request& receive, std::size_t /*offset*/) {
   --parts_.statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
   parts_.transfers.end(receive);
   receive.way = Request::Way::stream;
-  host_.begin_again(receive);
+  parts_.ways.begin(receive);
 }
 
 // --- both --------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // are in receiver_initiated.hpp.
 //
 // Owns what waits for room in an adapter's queue, the receives whose last byte is looked at, and the sentinels. It matches
-// nothing, and sends control messages only through its host.
+// nothing.
 //
 // Memory. A buffer that is an alias block (with its first use it becomes one, or its second, see BufferHistory) is registered at
 // its alias, so that its pages may come under guard while data arrives, and any other at the application's own address. Such a
@@ -20,8 +20,13 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/alias/alias_blocks.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/engine/job.hpp"
+#include "runtime/engine/match_trace.hpp"
+#include "runtime/engine/memory_users.hpp"
+#include "runtime/engine/outbox.hpp"
+#include "runtime/engine/requests.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/registration/job_registrations.hpp"
 #include "runtime/rendezvous/copy_list.hpp"
@@ -29,42 +34,36 @@
 #include "runtime/rendezvous/rdma_sentinels.hpp"
 #include "runtime/rendezvous/rdma_transfers.hpp"
 #include "runtime/rendezvous/way.hpp"
-#include "runtime/trace/kinds.hpp"
+#include "runtime/rendezvous/ways.hpp"
 
 namespace sluice {
 
 class RdmaWay final : public Way, public RdmaUser {
  public:
-  /// What it asks of the rest of the engine.
-  class Host {
+  /// Who writes to receives that were announced (put_sender.hpp).
+  class Writer {
    public:
-    /// Whether the bytes are an alias block, or have become one now.
-    virtual bool in_alias_block(ByteRange bytes) = 0;
-    /// Some receives may return early.
-    [[nodiscard]] virtual bool releases() const = 0;
-    virtual void fall_back(const Request& request, Fallback reason) = 0;
-    /// To the other side's request.
-    virtual void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload) = 0;
-    virtual void finish(Request& request) = 0;
-    /// It is to go another way.
-    virtual void begin_again(Request& receive) = 0;
-    /// A write to a receive that was announced is posted whole.
-    virtual void put_posted(Request& send) = 0;
-    // the trace is told
-    virtual void tell_match() = 0;
-    virtual void tell_choice(const Request& receive, trace::Protocol protocol, trace::Reason reason) = 0;
+    /// A write to such a receive is posted whole.
+    virtual void posted(Request& send) = 0;
 
    protected:
-    ~Host() = default;
+    ~Writer() = default;
   };
   struct Parts {
     const Job& job;
     JobRegistrations& registrations;
     RdmaTransfers& transfers;
     EngineStatistics& statistics;
+    AliasBlocks& blocks;
+    const MemoryUsers& users;
+    Outbox& outbox;
+    Requests& requests;
+    MatchTrace& matches;
+    Ways& ways;
     MatchedProtocols protocols{};
   };
-  RdmaWay(Host& host, const Parts& parts);
+  explicit RdmaWay(const Parts& parts);
+  void set_writer(Writer& writer) { writer_ = &writer; }
 
   // --- as of any way
   [[nodiscard]] Rdma* adapter_for(Peer peer) const {
@@ -101,11 +100,10 @@ class RdmaWay final : public Way, public RdmaUser {
   [[nodiscard]] RdmaSentinels& sentinels() { return sentinels_; }
 
   // --- of the protocols
-  [[nodiscard]] Host& host() { return host_; }
-  [[nodiscard]] const Config& config() const { return parts_.job.config; }
-  void set_sentinels(Request& receive);
-  /// What is missing, at most `most_outstanding` pieces at a time.
-  void read(Request& receive, std::size_t piece_bytes, std::size_t most_outstanding);
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] Writer& writer() { return *writer_; }
+  /// What is missing, in pieces of that length, at most so many at a time.
+  void read(Request& receive, std::size_t bytes_each, std::size_t most_outstanding);
   void conclude_read(Request& receive);
   /// What is wanted.
   void write(Request& send);
@@ -121,13 +119,13 @@ class RdmaWay final : public Way, public RdmaUser {
   bool push_posting();
   bool poll_last_bytes();
 
-  Host& host_;
   const Parts parts_;
+  Writer* writer_ = nullptr;
   RdmaSentinels sentinels_;
-  // Last what every poll looks at, in front of what it looks at next.
-  bool posting_waits_ = false;  // none of these has room; on_room follows
+  // Every poll looks at these two.
   WorkList posting_;            // transfers that want room in their adapter's queue
   WorkList polled_;             // receives whose last byte is looked at
+  bool posting_waits_ = false;  // none of `posting_` has room; on_room follows
 };
 
 }  // namespace sluice

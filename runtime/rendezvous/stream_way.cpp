@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/engine/trace_events.hpp"
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/rendezvous/packing.hpp"
 
@@ -20,9 +19,9 @@ constexpr int burst = 4;
 
 bool StreamWay::begin(Request& receive, std::size_t coming) {
   if (receive.offset + coming == receive.stop) {
-    host_.answer(receive, MessageKind::fin, {});
-    host_.tell_choice(receive, trace::Reason::brought_along);
-    if (coming == 0) host_.finish(receive);
+    parts_.outbox.answer(receive, MessageKind::fin);
+    parts_.matches.chosen(receive, trace::Protocol::stream, trace::Reason::brought_along, trace::with_last);
+    if (coming == 0) parts_.requests.finish(&receive);
     return true;
   }
   receive.way = Request::Way::stream;
@@ -33,18 +32,14 @@ bool StreamWay::begin(Request& receive, std::size_t coming) {
   clear.limit = receive.stop;
   clear.delivery = Delivery::stream;
   clear.progress_slot = receive.progress_slot;
-  ++statistics_.streamed;
-  host_.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
-  host_.tell_choice(receive, trace::Reason::only_way);
+  ++parts_.statistics.streamed;
+  parts_.outbox.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)));
+  parts_.matches.chosen(receive, trace::Protocol::stream, trace::Reason::only_way, trace::with_last);
   return true;
 }
 
 void StreamWay::cleared(Request& send, const ClearToSend& clear) {
-  send.remote_request = clear.receiver_request;
-  send.remote_address = clear.remote_address;
-  send.offset = clear.offset;
-  send.limit = clear.limit;
-  send.progress_slot = clear.progress_slot;
+  note_clearance(send, clear);
   send.way = Request::Way::stream;
   streams_.push_back(&send);
   waits_ = false;
@@ -66,7 +61,7 @@ bool StreamWay::work() {
     }
     if (send->offset == send->limit) {
       streams_.remove(send);
-      host_.finish(*send);
+      parts_.requests.finish(send);
     }
   }
   waits_ = !moved && !streams_.empty();
@@ -76,21 +71,22 @@ bool StreamWay::work() {
 /// The next bytes; how many have left.
 std::size_t StreamWay::push(const Request& send) {
   const std::size_t left = send.limit - send.offset;
-  const bool directly = send.peer != self_ && channel_->streams_directly(send.peer);
+  const bool directly = send.peer != parts_.job.self && parts_.job.transport->streams_directly(send.peer);
   return directly ? push_directly(send, left) : push_copied(send, left);
 }
 
 std::size_t StreamWay::push_copied(const Request& send, std::size_t most) {
-  const std::size_t room = send.peer == self_ ? bounce_bytes : std::min(piece_bytes, channel_->max_payload(send.peer));
+  const std::size_t room =
+      send.peer == parts_.job.self ? bounce_bytes : std::min(piece_bytes, parts_.job.transport->max_payload(send.peer));
   const std::size_t bytes = std::min(room, most);
-  std::byte* target = host_.reserve(send.peer, bytes);
+  std::byte* target = parts_.outbox.reserve(send.peer, bytes);
   if (!target) return 0;
   pack_at(send, send.offset, {target, bytes});
   MessageHeader header;
   header.kind = MessageKind::data;
   header.payload_bytes = static_cast<std::uint32_t>(bytes);
   header.subject = send.remote_request;
-  host_.commit(send.peer, header);
+  parts_.outbox.commit(send.peer, header);
   return bytes;
 }
 
@@ -105,7 +101,7 @@ std::size_t StreamWay::push_directly(const Request& send, std::size_t most) {
     pack_at(send, send.offset, {bounce.get(), bytes});
     source = bounce.get();
   }
-  return channel_->stream(send.peer, send.remote_request, {source, bytes});
+  return parts_.job.transport->stream(send.peer, send.remote_request, {source, bytes});
 }
 
 }  // namespace sluice

@@ -18,35 +18,26 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/engine/request.hpp"
+#include "runtime/engine/job.hpp"
+#include "runtime/engine/match_trace.hpp"
+#include "runtime/engine/outbox.hpp"
+#include "runtime/engine/requests.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/rendezvous/copy_list.hpp"
 #include "runtime/rendezvous/way.hpp"
-#include "runtime/trace/kinds.hpp"
-#include "runtime/transport/channel.hpp"
 
 namespace sluice {
 
 class StreamWay final : public Way {
  public:
-  /// What it asks of the rest of the engine.
-  class Host {
-   public:
-    virtual std::byte* reserve(Peer to, std::size_t payload_bytes) = 0;
-    virtual void commit(Peer to, const MessageHeader& header) = 0;
-    /// To the other side's request.
-    virtual void answer(const Request& receive, MessageKind kind, std::span<const std::byte> payload) = 0;
-    /// The trace is told.
-    virtual void tell_choice(const Request& receive, trace::Reason reason) = 0;
-    virtual void finish(Request& request) = 0;
-
-   protected:
-    ~Host() = default;
+  struct Parts {
+    const Job& job;
+    Outbox& outbox;
+    Requests& requests;
+    MatchTrace& matches;
+    EngineStatistics& statistics;
   };
-
-  /// `channel`: nullptr in a job of one process.
-  StreamWay(Host& host, Peer self, Channel* channel, EngineStatistics& statistics)
-      : host_(host), self_(self), channel_(channel), statistics_(statistics) {}
+  explicit StreamWay(const Parts& parts) : parts_(parts) {}
 
   [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override {
     return {receive.offset + coming == receive.stop ? 0U : 2U};  // in and out
@@ -70,10 +61,7 @@ class StreamWay final : public Way {
   std::size_t push_directly(const Request& send, std::size_t most);
   std::size_t push_copied(const Request& send, std::size_t most);
 
-  Host& host_;
-  const Peer self_;
-  Channel* const channel_;
-  EngineStatistics& statistics_;
+  const Parts parts_;
   WorkList streams_;
   bool waits_ = false;  // none of them has room; on_room follows
 };

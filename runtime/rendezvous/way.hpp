@@ -18,6 +18,15 @@
 
 namespace sluice {
 
+/// The request of the other side, and the part of the message that it asks for: of a send that was cleared, by whichever way.
+inline void note_clearance(Request& send, const ClearToSend& clear) {
+  send.remote_request = clear.receiver_request;
+  send.remote_address = clear.remote_address;
+  send.offset = clear.offset;
+  send.limit = clear.limit;
+  send.progress_slot = clear.progress_slot;
+}
+
 /// What a way would take. Why it was taken, it tells the trace itself when it begins: some of that shows only then.
 struct Bid {
   static constexpr std::uint32_t impossible = ~std::uint32_t{0};

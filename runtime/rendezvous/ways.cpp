@@ -5,6 +5,10 @@
 namespace sluice {
 
 void Ways::begin(Request& receive, std::size_t coming) {
+  const RequestCounts& counts = parts_.requests.counts();
+  receive.matched = true;
+  receive.sends_too = counts.pending_sends != parts_.gathered_sends;
+  receive.sends_before = counts.large_sends;
   std::uint64_t failed = 0;  // a bit for each
   for (;;) {
     std::size_t best = ways_.size();
@@ -36,14 +40,20 @@ void Ways::refused(Request& receive, std::size_t offset) {
   if (Way* const way = carrier_of(receive)) way->refused(receive, offset);
 }
 
+/// All of it, or the part of a cooperative copy that the receiver made.
+void Ways::note_read_by_peer(const Request& send, bool handed_back) {
+  if (send.peer == parts_.job.self || send.owned || send.has_gaps()) return;
+  if (parts_.job.transport->can_read_blocks(send.peer)) parts_.lines.on_read_by_peer(send, handed_back);
+}
+
 /// A fin of chunks that finds no carrier for them has crossed this side's refusal.
 void Ways::ended(Request& request, std::uint8_t flags) {
-  if (request.is_send()) host_.read_by_peer(request, (flags & flag_handed_back) != 0);
+  if (request.is_send()) note_read_by_peer(request, (flags & flag_handed_back) != 0);
   Way* const way = carrier_of(request);
   if (way && way->ended(request)) return;
   if ((flags & flag_of_chunks) != 0) return;
   request.offset = request.limit;
-  host_.finish(request);
+  parts_.requests.finish(&request, trace::with_last);
 }
 
 }  // namespace sluice

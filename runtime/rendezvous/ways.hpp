@@ -1,6 +1,6 @@
 // All ways of large messages: which one takes a message, and which one hears of what arrives for it.
 //
-// Owns the list. It moves nothing, and knows none of them by name.
+// Owns the list. It moves nothing, and knows none of them by name. A way that cannot go on gives the receive back to `begin`.
 //
 // Belongs to the engine lock.
 #pragma once
@@ -10,27 +10,28 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/engine/job.hpp"
+#include "runtime/engine/message_lines.hpp"
+#include "runtime/engine/requests.hpp"
 #include "runtime/rendezvous/way.hpp"
 
 namespace sluice {
 
 class Ways {
  public:
-  class Host {
-   public:
-    virtual void finish(Request& request) = 0;
-    /// The receiver has read the message, or a part of it, and handed its lines back or not.
-    virtual void read_by_peer(const Request& send, bool handed_back) = 0;
-
-   protected:
-    ~Host() = default;
+  struct Parts {
+    const Job& job;
+    Requests& requests;
+    MessageLines& lines;
+    const std::size_t& gathered_sends;  // small ones under way, that an adapter reads
   };
 
   /// Of two that ask for the same, the first one is taken. One of them is always possible.
-  Ways(Host& host, std::vector<Way*> ways) : host_(host), ways_(std::move(ways)) {}
+  Ways(const Parts& parts, std::vector<Way*> ways) : parts_(parts), ways_(std::move(ways)) {}
 
-  /// The receive has met its message, or the way that had it could not go on.
-  void begin(Request& receive, std::size_t coming);
+  /// The receive has met its message, or the way that had it could not go on. `coming`: bytes behind `offset` that came with the
+  /// announcement and are still to be delivered.
+  void begin(Request& receive, std::size_t coming = 0);
   /// These three check nothing: wire_check.hpp has done that.
   void cleared(Request& send, const ClearToSend& clear);
   void refused(Request& receive, std::size_t offset);
@@ -38,8 +39,9 @@ class Ways {
 
  private:
   [[nodiscard]] Way* carrier_of(const Request& request) const;
+  void note_read_by_peer(const Request& send, bool handed_back);
 
-  Host& host_;
+  const Parts parts_;
   const std::vector<Way*> ways_;
 };
 

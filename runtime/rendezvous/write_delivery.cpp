@@ -21,6 +21,14 @@ bool all_taken(const ChunkClaims::View& view, const Request::Shared& shared) { r
 
 std::uint8_t fin_flags(const Request& receive) { return receive.source_lines == SourceLines::handed_back ? flag_handed_back : 0; }
 
+/// Of chunks that this side has copied. The match was told of before: with the clearance.
+void WriteDelivery::send_fin(const Request& request, std::uint8_t flags) {
+  const auto all_flags = static_cast<std::uint8_t>(flags | flag_of_chunks);
+  parts_.outbox.send_control(request.peer, MessageKind::fin, request.remote_request, {}, all_flags);
+  if (trace::on()) [[unlikely]]
+    trace::message_left(request, MessageKind::fin, 0);
+}
+
 // --- the sender --------------------------------------------------------------------------------------------------------
 
 void WriteDelivery::join(Request& send, const ClearToSend& clear) {
@@ -29,14 +37,14 @@ void WriteDelivery::join(Request& send, const ClearToSend& clear) {
 }
 
 bool WriteDelivery::claim_for_writing(const Request& send) const {
-  std::atomic<std::uint64_t>* word = parts_.memory->claims_at(send.peer, send.progress_slot);
+  std::atomic<std::uint64_t>* word = parts_.job.transport->claims_at(send.peer, send.progress_slot);
   if (!word) fatal("rank %d has no progress slot %u", static_cast<int>(send.rank), send.progress_slot);
   return ChunkClaims(*word).claim_front(send.shared.generation, send.shared.chunks).claimed;
 }
 
 /// Only while this side has a chunk whose FIN is not sent, so that the word is still of this transfer.
 bool WriteDelivery::all_claimed(const Request& send) const {
-  return all_taken(ChunkClaims(*parts_.memory->claims_at(send.peer, send.progress_slot)).view(), send.shared);
+  return all_taken(ChunkClaims(*parts_.job.transport->claims_at(send.peer, send.progress_slot)).view(), send.shared);
 }
 
 bool WriteDelivery::write_chunk(Lock& lock, Request& send) {
@@ -44,10 +52,10 @@ bool WriteDelivery::write_chunk(Lock& lock, Request& send) {
     own_part_written(send);
     return false;
   }
-  if (!parts_.copies.write(lock, send, std::min<std::size_t>(send.offset + send.shared.chunk_bytes, send.limit))) {
+  if (!copies_.write(lock, send, std::min<std::size_t>(send.offset + send.shared.chunk_bytes, send.limit))) {
     send.way = Request::Way::undecided;
     const Refusal refusal{send.offset};
-    host_.answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)), 0);
+    parts_.outbox.answer(send, MessageKind::refuse, std::as_bytes(std::span(&refusal, 1)));
     return false;
   }
   if (!all_claimed(send)) return true;
@@ -61,16 +69,16 @@ void WriteDelivery::own_part_written(Request& send) {
   const bool alone = copied && send.offset == send.limit;
   if (copied) {
     ++parts_.statistics.copies;
-    host_.send_fin_of_chunks(send, 0);
+    send_fin(send, 0);
   }
-  if (alone || send.shared.peer_done) host_.finish(send, copied ? trace::with_last : 0);
+  if (alone || send.shared.peer_done) parts_.requests.finish(&send, copied ? trace::with_last : 0);
 }
 
 /// The fin was told of just now.
 void WriteDelivery::receiver_done(Request& send, bool is_waiting) {
   send.shared.peer_done = true;
   if (send.shared.own_part_done) {
-    host_.finish(send, trace::with_last);
+    parts_.requests.finish(&send, trace::with_last);
   } else if (is_waiting) {
     own_part_written(send);
   }
@@ -79,7 +87,7 @@ void WriteDelivery::receiver_done(Request& send, bool is_waiting) {
 // --- the receiver ------------------------------------------------------------------------------------------------------
 
 bool WriteDelivery::begin(Request& receive) {
-  receive.progress_slot = parts_.memory->open_progress_slot();
+  receive.progress_slot = parts_.job.transport->open_progress_slot();
   if (receive.progress_slot == NodeMemory::no_slot) return false;
   receive.way = Request::Way::write;
   return true;
@@ -87,10 +95,11 @@ bool WriteDelivery::begin(Request& receive) {
 
 void WriteDelivery::open_chunks(Request& receive, ClearToSend& clear, bool takes_part) {
   const std::size_t bytes = receive.stop - receive.offset;
-  const ChunkClaims claims(parts_.memory->claims(receive.progress_slot));
+  const ChunkClaims claims(parts_.job.transport->claims(receive.progress_slot));
   Request::Shared& shared = receive.shared;
-  shared = {
-      .generation = claims.view().generation, .chunk_bytes = chunk_bytes_of(bytes, parts_.chunk_bytes), .start = receive.offset};
+  shared = {.generation = claims.view().generation,
+            .chunk_bytes = chunk_bytes_of(bytes, parts_.job.chunk_bytes),
+            .start = receive.offset};
   shared.chunks = count_chunks(bytes, shared.chunk_bytes);
   clear.progress_slot = receive.progress_slot;
   clear.generation = shared.generation;
@@ -105,7 +114,8 @@ void WriteDelivery::help(Lock& lock) {
   Request& receive = *helping_.pop_front();
   Request::Shared& shared = receive.shared;
   if (shared.offloads) parts_.adapter.claim(receive);
-  const auto claim = ChunkClaims(parts_.memory->claims(receive.progress_slot)).claim_back(shared.generation, shared.chunks);
+  const auto claim =
+      ChunkClaims(parts_.job.transport->claims(receive.progress_slot)).claim_back(shared.generation, shared.chunks);
   if (!claim.claimed) return own_part_read(receive, claim.view.front);
   count_own_chunk(receive);
   if (shared.own++ == 0) {
@@ -116,7 +126,7 @@ void WriteDelivery::help(Lock& lock) {
   if (shared.refused) return after_refusal(receive);
   if (trace::on()) [[unlikely]]
     note_own_chunk(receive);
-  const ChunkClaims::View view = ChunkClaims(parts_.memory->claims(receive.progress_slot)).view();
+  const ChunkClaims::View view = ChunkClaims(parts_.job.transport->claims(receive.progress_slot)).view();
   if (shared.has_hole() || shared.peer_done || all_taken(view, shared)) {
     own_part_read(receive, all_taken(view, shared) ? view.front : shared.chunks);
   } else {
@@ -131,11 +141,11 @@ void WriteDelivery::read_own_chunk(Lock& lock, Request& receive) {
   const std::size_t bytes = std::min(begin + shared.chunk_bytes, receive.stop) - begin;
   std::size_t arrived = 0;
   {
-    const NodeCopies::Turn turn(parts_.copies, receive);
-    arrived = parts_.copies.read(lock, receive, begin, bytes);
+    const NodeCopies::Turn turn(copies_, receive);
+    arrived = copies_.read(lock, receive, begin, bytes);
   }
   if (arrived == bytes) return;
-  host_.fall_back(receive, parts_.copies.why_short(receive));
+  note_fallback(parts_.statistics, receive, copies_.why_short(receive));
   shared.unreadable = true;
   shared.add_hole(begin + arrived, begin + bytes);
 }
@@ -158,7 +168,7 @@ void WriteDelivery::own_part_read(Request& receive, std::uint32_t front) {
   Request::Shared& shared = receive.shared;
   shared.own_part_done = true;
   const bool sends_fin = shared.back != 0 && !shared.has_hole();
-  if (sends_fin) host_.send_fin_of_chunks(receive, fin_flags(receive));
+  if (sends_fin) send_fin(receive, fin_flags(receive));
   if (shared.peer_done || front == 0) finish_shared(receive, sends_fin ? trace::with_last : 0);
 }
 
@@ -166,7 +176,7 @@ void WriteDelivery::own_part_read(Request& receive, std::uint32_t front) {
 void WriteDelivery::adapter_rests(Request& receive) {
   const Request::Shared& shared = receive.shared;
   if (receive.is_read_by_adapter() || receive.copying) return;  // `help` goes on from here
-  const ChunkClaims::View view = ChunkClaims(parts_.memory->claims(receive.progress_slot)).view();
+  const ChunkClaims::View view = ChunkClaims(parts_.job.transport->claims(receive.progress_slot)).view();
   const bool over = shared.refused || shared.has_hole() || shared.peer_done || all_taken(view, shared);
   if (!over) return;  // it is in `helping_`
   if (receive.work_link.linked) helping_.remove(&receive);
@@ -177,22 +187,22 @@ void WriteDelivery::adapter_rests(Request& receive) {
 /// Nobody copies any more.
 void WriteDelivery::finish_shared(Request& receive, std::uint64_t at_ns) {
   const Request::Shared& shared = receive.shared;
-  ChunkClaims(parts_.memory->claims(receive.progress_slot)).close();
+  ChunkClaims(parts_.job.transport->claims(receive.progress_slot)).close();
   if (!shared.has_hole()) {
     receive.offset = receive.limit;
     parts_.lines.on_read(receive);
-    host_.finish(receive, at_ns);
+    parts_.requests.finish(&receive, at_ns);
     return;
   }
   close(receive);
   receive.offset = shared.hole_begin;
   receive.stop = shared.hole_end;
   receive.way = shared.unreadable ? Request::Way::stream : Request::Way::undecided;
-  host_.begin_again(receive);
+  parts_.begin_again(receive);
 }
 
 void WriteDelivery::close(Request& receive) {
-  parts_.memory->close_progress_slot(receive.progress_slot);
+  parts_.job.transport->close_progress_slot(receive.progress_slot);
   receive.progress_slot = NodeMemory::no_slot;
 }
 
@@ -209,7 +219,7 @@ void WriteDelivery::sender_done(Request& receive) {
 }
 
 void WriteDelivery::refused(Request& receive, std::size_t offset) {
-  host_.fall_back(receive, Fallback::write_refused);
+  note_fallback(parts_.statistics, receive, Fallback::write_refused);
   receive.offset = offset;
   receive.shared.refused = true;
   if (receive.copying) return;  // `help` goes on from here
@@ -222,19 +232,19 @@ void WriteDelivery::refused(Request& receive, std::size_t offset) {
 void WriteDelivery::after_refusal(Request& receive) {
   if (receive.is_read_by_adapter()) return;
   const Request::Shared& shared = receive.shared;
-  ChunkClaims(parts_.memory->claims(receive.progress_slot)).close();
+  ChunkClaims(parts_.job.transport->claims(receive.progress_slot)).close();
   close(receive);
   if (shared.has_hole()) {
     receive.stop = shared.hole_end;
   } else if (shared.back != 0) {
     receive.stop = shared.chunk_at(shared.chunks - shared.back);
   }
-  host_.begin_again(receive);
+  parts_.begin_again(receive);
 }
 
 std::size_t WriteDelivery::missing_bytes(const Request& receive) const {
   const Request::Shared& shared = receive.shared;
-  const std::size_t begin = parts_.memory->progress(receive.progress_slot);
+  const std::size_t begin = parts_.job.transport->progress(receive.progress_slot);
   const std::size_t end = shared.back == 0 ? receive.stop : shared.chunk_at(shared.chunks - shared.back);
   const std::size_t coming = receive.is_read_by_adapter() ? receive.rdma->outstanding * shared.chunk_bytes : 0;
   return (end > begin ? end - begin : 0) + coming;

@@ -34,22 +34,13 @@
 
 #include "runtime/rendezvous/copy_list.hpp"
 #include "runtime/rendezvous/node_copies.hpp"
-#include "runtime/rendezvous/node_host.hpp"
-#include "runtime/transport/node_memory.hpp"
+#include "runtime/rendezvous/node_parts.hpp"
 
 namespace sluice {
 
 class WriteDelivery {
  public:
-  struct Parts {
-    NodeMemory* memory;  // nullptr in a job of one process
-    NodeCopies& copies;
-    MessageLines& lines;
-    EngineStatistics& statistics;
-    ChunkReader& adapter;
-    std::size_t chunk_bytes;  // a copy is cut into no longer ones
-  };
-  WriteDelivery(NodeHost& host, const Parts& parts) : host_(host), parts_(parts) {}
+  WriteDelivery(const NodeParts& parts, NodeCopies& copies) : parts_(parts), copies_(copies) {}
 
   // --- the receiver
 
@@ -94,9 +85,10 @@ class WriteDelivery {
   void after_refusal(Request& receive);
   void close(Request& receive);
   void note_own_chunk(const Request& receive) const;
+  void send_fin(const Request& request, std::uint8_t flags);
 
-  NodeHost& host_;
-  const Parts parts_;
+  const NodeParts parts_;
+  NodeCopies& copies_;
   WorkList helping_;
   std::size_t shared_receives_ = 0;
 };

@@ -1,5 +1,4 @@
-// A node of two processes in one, for tests of the ways inside a node: memory that both share, with knobs, and a host that notes
-// what it is asked for.
+// A node of two processes in one, for tests of the ways inside a node: memory that both share, with knobs, and an adapter.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +9,15 @@
 #include <cstring>
 #include <functional>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "runtime/rendezvous/node_host.hpp"
-#include "runtime/transport/node_hints.hpp"
-#include "runtime/transport/node_memory.hpp"
+#include "runtime/rendezvous/node_parts.hpp"
+#include "tests/unit/support/least_transport.hpp"
 
 namespace sluice {
 
 /// An offset in a peer's memory file is simply an address.
-class FakeNodeMemory final : public NodeMemory, public NodeHints {
+class FakeNodeMemory : public LeastTransport {
  public:
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
@@ -79,62 +75,16 @@ class FakeNodeMemory final : public NodeMemory, public NodeHints {
   std::array<std::atomic<std::uint64_t>, 4> claims_{};
 };
 
-class FakeNodeHost final : public NodeHost, public CopierChoice, public ChunkReader {
+/// An adapter that takes part or not, and does what the test says.
+class FakeChunkReader final : public ChunkReader {
  public:
-  CopyChoice choice{Copier::both, trace::Reason::asked_for};
-  bool buffers_are_blocks = true;
-  bool adapter_joins = false;
-  std::function<void(Request&)> adapter_claims;
-  std::vector<std::string> asked;  // in order
-  ClearToSend clear;               // the last one
-  std::uint8_t clear_flags = 0;
-  Refusal refusal;
-  Copier expected{};
+  bool takes_part = false;
+  std::function<void(Request&)> claims;
 
-  /// What was asked since the last time.
-  std::vector<std::string> news() { return std::exchange(asked, {}); }
-
-  void answer(const Request&, MessageKind kind, std::span<const std::byte> payload, std::uint8_t flags) override {
-    if (kind == MessageKind::cts) {
-      std::memcpy(&clear, payload.data(), sizeof clear);
-      clear_flags = flags;
-      asked.emplace_back("cts");
-    } else if (kind == MessageKind::refuse) {
-      std::memcpy(&refusal, payload.data(), sizeof refusal);
-      asked.push_back("refuse " + std::to_string(refusal.offset));
-    } else {
-      asked.emplace_back("fin");
-    }
-  }
-  void send_fin_of_chunks(const Request&, std::uint8_t) override { asked.emplace_back("fin of chunks"); }
-  void finish(Request& request, std::uint64_t) override {
-    request.complete = true;
-    asked.emplace_back("finish");
-  }
-  void begin_again(Request& receive) override {
-    asked.push_back("again " + std::to_string(receive.offset) + " to " + std::to_string(receive.stop) +
-                    (receive.way == Request::Way::stream ? " by stream" : ""));
-  }
-  void fall_back(const Request&, Fallback reason) override {
-    asked.push_back("fall back " + std::to_string(static_cast<int>(reason)));
-  }
-  bool is_block(const Request&) override { return buffers_are_blocks; }
-  void deliver(Request& receive, std::span<const std::byte> payload) override {
-    std::memcpy(receive.data + receive.offset, payload.data(), payload.size());
-    receive.offset += payload.size();
-  }
-  [[nodiscard]] bool kernel_waits_for_pages() const override { return false; }
-  void tell_choice(const Request&, trace::Protocol protocol, trace::Reason, std::uint64_t) override { chosen = protocol; }
-  CopyChoice choose(const Request&) override { return choice; }
-  void expect(Request&, Copier copier) override { expected = copier; }
-  void end_expected(Request&) override {}
-  [[nodiscard]] bool may_stay_in_outer_cache(const Request&) const override { return false; }
-  [[nodiscard]] bool joins(Request&) override { return adapter_joins; }
+  [[nodiscard]] bool joins(Request&) override { return takes_part; }
   void claim(Request& receive) override {
-    if (adapter_claims) adapter_claims(receive);
+    if (claims) claims(receive);
   }
-
-  trace::Protocol chosen{};
 };
 
 }  // namespace sluice

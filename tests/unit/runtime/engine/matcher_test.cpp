@@ -4,29 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/engine_below.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_engines.hpp"
 #include "tests/unit/support/two_ranks.hpp"
 
 namespace sluice {
 namespace {
-
-/// Everything that the matcher and those below it ask for.
-struct Others : Outbox::Host, Requests::Host, Causality::Sink, Matcher::Host {
-  void eager_sent(Request*) override {}
-  std::uint64_t tell_match() override { return 0; }
-  void end_elsewhere(Request&) override {}
-  void drop(Context*) override {}
-  void send_held(Request&) override {}
-  void begin_held(Request&) override {}
-  void acknowledge_held(Peer, std::uint64_t, std::uint32_t) override {}
-  void leave_announcements(Request& receive) override { left.push_back(&receive); }
-  void begin_transfer(Request* receive, std::size_t coming) override { begun.emplace_back(receive, coming); }
-  void note_announcement(const Request&, std::uint32_t, bool, bool) override {}
-
-  std::vector<Request*> left;
-  std::vector<std::pair<Request*, std::size_t>> begun;
-};
 
 struct MatcherTest : testing::Test {
   Request& receive(std::size_t bytes, Rank from = one) {
@@ -55,11 +39,12 @@ struct MatcherTest : testing::Test {
   const Job job{one_of_two(Peer{0}, network.transport(Peer{0}), {})};
   Sleepers sleepers{&network.transport(Peer{0})};
   EngineStatistics statistics;
-  Others others;
-  Outbox outbox{job, sleepers, others};
+  RoomsAbove others;
+  MatchTrace matches{job.config};
+  Outbox outbox{job, sleepers, matches, others};
   Requests requests{job, statistics, sleepers, others};
   Causality causality{others};
-  Matcher matcher{job, requests, outbox, causality, others};
+  Matcher matcher{job, requests, outbox, causality, matches, others};
   Context& world = matcher.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
   std::vector<std::byte> data = std::vector<std::byte>(100, std::byte{7});
   std::vector<std::byte> got = std::vector<std::byte>(100);

@@ -16,7 +16,6 @@ namespace {
 
 struct Host : Outbox::Host {
   void eager_sent(Request* send) override { sent.push_back(send); }
-  std::uint64_t tell_match() override { return 0; }
   std::vector<Request*> sent;
 };
 
@@ -50,7 +49,8 @@ struct OutboxTest : testing::Test {
   const Job job{one_of_two(Peer{0}, network.transport(Peer{0}), {})};
   Sleepers sleepers{&network.transport(Peer{0})};
   Host host;
-  Outbox outbox{job, sleepers, host};
+  MatchTrace matches{job.config};
+  Outbox outbox{job, sleepers, matches, host};
   Context context{ContextId{1}};
   RequestPool pool;
   RecordingSink received;

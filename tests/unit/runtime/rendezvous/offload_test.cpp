@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/rendezvous/chunk_claims.hpp"
-#include "tests/unit/support/least_transport.hpp"
+#include "tests/unit/support/engine_below.hpp"
 #include "tests/unit/support/node_fakes.hpp"
 
 namespace sluice {
@@ -43,24 +43,10 @@ class FakeAdapter final : public Rdma {
   [[nodiscard]] std::size_t largest_transfer() const override { return std::size_t{1} << 30; }
 };
 
-class AdapterTransport final : public LeastTransport {
+class NodeWithAdapter final : public FakeNodeMemory {
  public:
   FakeAdapter adapter;
   [[nodiscard]] Rdma* loopback(Peer) override { return &adapter; }
-};
-
-/// Buffers are registered where they are.
-class FakeRdmaHost final : public RdmaWay::Host {
- public:
-  bool in_alias_block(ByteRange) override { return false; }
-  [[nodiscard]] bool releases() const override { return false; }
-  void fall_back(const Request&, Fallback) override {}
-  void answer(const Request&, MessageKind, std::span<const std::byte>) override {}
-  void finish(Request&) override {}
-  void begin_again(Request&) override {}
-  void put_posted(Request&) override {}
-  void tell_match() override {}
-  void tell_choice(const Request&, trace::Protocol, trace::Reason) override {}
 };
 
 Config with_adapter() {
@@ -69,20 +55,19 @@ Config with_adapter() {
   made.hca_bytes = bytes;
   made.hca_outstanding = 2;
   made.hca_load = 3;
+  made.copy_chunk = chunk;
   return made;
 }
 
 class OffloadTest : public ::testing::Test {
  protected:
   OffloadTest() {
-    receive_.kind = Request::Kind::receive;
-    receive_.data = target_.data();
-    receive_.bytes = receive_.limit = receive_.stop = bytes;
+    receive_.limit = receive_.stop = bytes;
     receive_.rts_flags = flag_contiguous | flag_block | flag_registered;
     receive_.progress_slot = memory_.open_progress_slot();
   }
   ~OffloadTest() override {
-    if (receive_.rdma) transfers_.end(receive_);
+    if (receive_.rdma) below_.transfers.end(receive_);
   }
 
   /// The delivery is open, and the adapter has its first chunks.
@@ -93,23 +78,21 @@ class OffloadTest : public ::testing::Test {
     offload_.claim(receive_);
   }
 
-  const Config config_ = with_adapter();
   std::vector<std::byte> target_ = std::vector<std::byte>(bytes);
-  FakeNodeMemory memory_;
-  FakeNodeHost host_;
-  EngineStatistics statistics_;
-  const Calibration calibration_{};
-  MessageLines lines_{{calibration_, {}, false}, nullptr, 2};
-  NodeCopies copies_{{&memory_, &memory_, nullptr, lines_, statistics_}};
-  AdapterTransport transport_;
-  const Job job_{{.self = Peer{1}, .job_size = 2, .transport = &transport_, .host = {}, .config = config_}};
-  FakeRdmaHost rdma_host_;
-  JobRegistrations registrations_{nullptr, {~std::size_t{0}, ~std::size_t{0}}};
-  RdmaTransfers transfers_{&transport_};
-  RdmaWay rdma_way_{rdma_host_, {job_, registrations_, transfers_, statistics_}};
-  WriteDelivery delivery_{host_, {&memory_, copies_, lines_, statistics_, offload_, chunk}};
-  Offload offload_{{config_, &memory_, &memory_, &transport_, transfers_, rdma_way_, delivery_, statistics_}};
-  Request receive_;
+  NodeWithAdapter memory_;
+  EngineBelow below_{Peer{1}, memory_, with_adapter()};
+  std::size_t inside_ = 1;
+  std::size_t waiting_ = 0;
+  bool awaits_many_ = false;
+  CopierChoice copiers_{below_.job, below_.requests, below_.lines, {inside_, waiting_, awaits_many_}};
+  NodeCopies copies_{{&memory_, &memory_, nullptr, below_.lines, below_.statistics}};
+  RdmaWay rdma_way_{{below_.job, below_.registrations, below_.transfers, below_.statistics, below_.blocks, below_.users,
+                     below_.outbox, below_.requests, below_.matches, below_.ways}};
+  WriteDelivery delivery_{{below_.job, below_.outbox, below_.requests, below_.blocks, below_.users, below_.matches, below_.lines,
+                           below_.statistics, copiers_, offload_, below_.ways},
+                          copies_};
+  Offload offload_{{below_.job.config, &memory_, &memory_, &memory_, below_.transfers, rdma_way_, delivery_, below_.statistics}};
+  Request& receive_ = below_.request(Request::Kind::receive, Peer{0}, target_);
 };
 
 TEST_F(OffloadTest, an_announcement_of_a_long_block_says_where_the_adapter_finds_it) {
@@ -122,7 +105,7 @@ TEST_F(OffloadTest, an_announcement_of_a_long_block_says_where_the_adapter_finds
   offload_.offer(send, header, rts);
   EXPECT_EQ(header.flags, flag_registered);
   EXPECT_EQ(rts.registered_address, reinterpret_cast<std::uint64_t>(target_.data()));
-  transfers_.end(send);
+  below_.transfers.end(send);
   send.bytes = bytes - 1;
   header.flags = 0;
   offload_.offer(send, header, rts);
@@ -135,49 +118,49 @@ TEST_F(OffloadTest, it_joins_only_what_was_registered_while_adapters_have_little
   receive_.rts_flags |= flag_registered;
   memory_.work_of_adapters = 3;
   EXPECT_FALSE(offload_.joins(receive_));
-  EXPECT_EQ(statistics_.adapter_busy, 1U);
+  EXPECT_EQ(below_.statistics.adapter_busy, 1U);
   memory_.work_of_adapters = 2;
-  transport_.adapter.connected = false;
+  memory_.adapter.connected = false;
   EXPECT_FALSE(offload_.joins(receive_));
-  transport_.adapter.connected = true;
+  memory_.adapter.connected = true;
   EXPECT_TRUE(offload_.joins(receive_));
 }
 
 TEST_F(OffloadTest, it_reads_from_the_back_so_many_at_a_time_until_its_part_is_over) {
   open();
-  EXPECT_EQ(transport_.adapter.offsets, (std::vector<std::uint64_t>{3 * chunk, 2 * chunk}));
-  transfers_.on_transferred(transport_.adapter.reads.at(1));
-  EXPECT_EQ(transport_.adapter.reads.size(), 3U);
-  transfers_.on_transferred(transport_.adapter.reads.at(0));
-  transfers_.on_transferred(transport_.adapter.reads.at(2));
-  EXPECT_EQ(host_.news(), Asked{});
-  transfers_.on_transferred(transport_.adapter.reads.at(3));
-  EXPECT_EQ(host_.news(), (Asked{"fin of chunks", "finish"}));
-  EXPECT_EQ(statistics_.bytes_offloaded, bytes);
+  EXPECT_EQ(memory_.adapter.offsets, (std::vector<std::uint64_t>{3 * chunk, 2 * chunk}));
+  below_.transfers.on_transferred(memory_.adapter.reads.at(1));
+  EXPECT_EQ(memory_.adapter.reads.size(), 3U);
+  below_.transfers.on_transferred(memory_.adapter.reads.at(0));
+  below_.transfers.on_transferred(memory_.adapter.reads.at(2));
+  EXPECT_EQ(below_.news(), Asked{});
+  below_.transfers.on_transferred(memory_.adapter.reads.at(3));
+  EXPECT_EQ(below_.news(), (Asked{"fin of chunks", "finish"}));
+  EXPECT_EQ(below_.statistics.bytes_offloaded, bytes);
 }
 
 TEST_F(OffloadTest, a_busy_adapter_claims_nothing_more) {
   open();
   memory_.work_of_adapters = 3;
-  transfers_.on_transferred(transport_.adapter.reads.at(0));
-  transfers_.on_transferred(transport_.adapter.reads.at(1));
-  EXPECT_EQ(transport_.adapter.reads.size(), 2U);
-  EXPECT_EQ(host_.news(), Asked{});  // the processors have the rest
+  below_.transfers.on_transferred(memory_.adapter.reads.at(0));
+  below_.transfers.on_transferred(memory_.adapter.reads.at(1));
+  EXPECT_EQ(memory_.adapter.reads.size(), 2U);
+  EXPECT_EQ(below_.news(), Asked{});  // the processors have the rest
 }
 
 TEST_F(OffloadTest, a_read_that_fails_is_a_hole_when_the_others_are_done) {
   open();
-  offload_.failed(transport_.adapter.reads.at(1));
-  EXPECT_EQ(host_.news(), Asked{});
-  transfers_.on_transferred(transport_.adapter.reads.at(0));
-  EXPECT_EQ(transport_.adapter.reads.size(), 2U);
-  EXPECT_EQ(host_.news(), Asked{});  // the sender may still write its own
+  offload_.failed(memory_.adapter.reads.at(1));
+  EXPECT_EQ(below_.news(), Asked{});
+  below_.transfers.on_transferred(memory_.adapter.reads.at(0));
+  EXPECT_EQ(memory_.adapter.reads.size(), 2U);
+  EXPECT_EQ(below_.news(), Asked{});  // the sender may still write its own
   delivery_.sender_done(receive_);
-  EXPECT_EQ(host_.news(), Asked{"again " + std::to_string(2 * chunk) + " to " + std::to_string(3 * chunk)});
+  EXPECT_EQ(below_.news(), Asked{"again " + std::to_string(2 * chunk) + " to " + std::to_string(3 * chunk)});
 }
 
 TEST_F(OffloadTest, a_chunk_that_finds_no_room_in_the_queue_is_a_hole) {
-  transport_.adapter.room = 1;
+  memory_.adapter.room = 1;
   open();
   EXPECT_TRUE(receive_.shared.has_hole());
   EXPECT_EQ(receive_.shared.hole_begin, 2 * chunk);
@@ -187,11 +170,11 @@ TEST_F(OffloadTest, a_chunk_that_finds_no_room_in_the_queue_is_a_hole) {
 TEST_F(OffloadTest, a_refusal_of_the_senders_waits_for_its_reads) {
   open();
   delivery_.refused(receive_, 0);
-  EXPECT_EQ(host_.news().size(), 1U);
-  transfers_.on_transferred(transport_.adapter.reads.at(0));
-  EXPECT_EQ(host_.news(), Asked{});
-  transfers_.on_transferred(transport_.adapter.reads.at(1));
-  EXPECT_EQ(host_.news(), Asked{"again 0 to " + std::to_string(2 * chunk)});
+  EXPECT_EQ(below_.news().size(), 1U);
+  below_.transfers.on_transferred(memory_.adapter.reads.at(0));
+  EXPECT_EQ(below_.news(), Asked{});
+  below_.transfers.on_transferred(memory_.adapter.reads.at(1));
+  EXPECT_EQ(below_.news(), Asked{"again 0 to " + std::to_string(2 * chunk)});
 }
 
 }  // namespace

@@ -8,30 +8,20 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/engine/matching.hpp"
 #include "tests/unit/support/rdma_side.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t bytes = 10'000;
-constexpr Peer here{0};
-constexpr Peer there{1};
+constexpr Peer self{0};
 constexpr Tag tag{3};
+constexpr Peer there{1};
 
 class PutSenderTest : public testing::Test, public PutSender::Host {
  protected:
-  struct Control {
-    MessageKind kind;
-    std::uint64_t subject;
-    bool operator==(const Control&) const = default;
-  };
-
   explicit PutSenderTest(const AdapterKnobs& knobs = {}, std::size_t wait_us = 1'000'000)
-      : network_(2, by_hand(knobs)), side_(network_, here, putting(wait_us)) {
-    context_.become({here, there}, Rank{0});
-    side_.on_put_posted = [this](Request& send) { sender_.posted(send); };
-  }
+      : network_(2, by_hand(knobs)), side_(network_, self, putting(wait_us)) {}
   ~PutSenderTest() override { network_.let_helpers_go(); }
 
   static AdapterKnobs by_hand(AdapterKnobs knobs) {
@@ -48,7 +38,6 @@ class PutSenderTest : public testing::Test, public PutSender::Host {
 
   Request& send(std::size_t length = bytes, Tag with = tag) {
     Request& made = side_.request(Request::Kind::send, there, std::span(data_).first(length));
-    made.context = &context_;
     made.tag = with;
     if (sender_.goes_at_once(made)) {
       send_in_turn(made);
@@ -62,7 +51,8 @@ class PutSenderTest : public testing::Test, public PutSender::Host {
     if (!target_) target_ = registrations_.acquire(adapter(), ByteRange::of(target_data_.data(), bytes), Backing::application);
     MessageHeader header;
     header.kind = MessageKind::rtr;
-    header.subject = static_cast<std::uint64_t>(context_.id());
+    header.subject = static_cast<std::uint64_t>(side_.world.id());
+    header.source = static_cast<Rank>(there);
     header.tag = with;
     sender_.on_ready_to_receive(there, header,
                                 {.receiver_request = ++receives_,
@@ -72,33 +62,37 @@ class PutSenderTest : public testing::Test, public PutSender::Host {
                                  .key = target_.remote().key,
                                  .polled = 1});
   }
-  Rdma& adapter() { return *network_.transport(there).rdma(here); }
+  Rdma& adapter() { return *network_.transport(there).rdma(self); }
   void run() {
     do side_.poll();
     while (network_.step());
     side_.poll();
   }
-  [[nodiscard]] std::size_t writes() { return network_.counts(here).writes; }
+  [[nodiscard]] std::size_t writes() { return network_.counts(self).writes; }
 
   void send_in_turn(Request& send) override {
     sent_.push_back(&send);
     ++numbers_[1].sent;
   }
-  void send_control(Peer, MessageKind kind, std::uint64_t subject) override { controls_.push_back({kind, subject}); }
-  void check_context(Peer, const MessageHeader&) override {}
+  /// Of the receives that were announced, those named by the answers to withdrawals.
+  [[nodiscard]] std::vector<std::uint64_t> withdrawn() const {
+    std::vector<std::uint64_t> subjects;
+    for (const auto& message : side_.sent.sent) {
+      if (message.header.kind == MessageKind::withdrawn) subjects.push_back(message.header.subject);
+    }
+    return subjects;
+  }
 
   std::vector<std::byte> data_ = std::vector<std::byte>(bytes, std::byte{7});
   std::vector<std::byte> target_data_ = std::vector<std::byte>(bytes);
-  Context context_{ContextId{5}};
   ModelAdapters network_;
   RdmaSide side_;
   std::vector<PeerNumbers> numbers_ = std::vector<PeerNumbers>(2);
-  PutSender sender_{*this, {side_.job, side_.way, numbers_, side_.statistics}};
+  PutSender sender_{*this, {side_.job, side_.outbox, side_.matcher, side_.way, numbers_, side_.statistics}};
   JobRegistrations registrations_{nullptr, {~std::size_t{0}, ~std::size_t{0}}};
   RegisteredMemory target_;
   std::uint64_t receives_ = 0;
   std::vector<const Request*> sent_;
-  std::vector<Control> controls_;
 };
 
 class ImpatientPutSender : public PutSenderTest {
@@ -130,9 +124,9 @@ TEST_F(PutSenderTest, what_comes_behind_a_message_that_waits_keeps_its_place) {
   EXPECT_TRUE(numbers_[1].plain());
   EXPECT_EQ(large.way, Request::Way::rdma);
   run();
-  EXPECT_TRUE(side_.is_finished(large));
+  EXPECT_TRUE(large.complete.load());
   EXPECT_EQ(target_data_, data_);
-  EXPECT_TRUE(side_.answers.empty()) << "the receiver sees the last byte";
+  EXPECT_TRUE(side_.answers().empty()) << "the receiver sees the last byte";
 }
 
 TEST_F(PutSenderTest, a_receive_that_was_announced_first_is_written_to_at_once) {
@@ -173,16 +167,16 @@ TEST_F(PutSenderTest, a_message_that_cannot_be_written_takes_its_receive_all_the
 TEST_F(PutSenderTest, a_message_that_ends_before_the_buffer_tells_its_end) {
   announce(0);
   send(bytes / 2);
-  ASSERT_EQ(side_.answers.size(), 1u);
-  EXPECT_EQ(side_.answers[0].kind, MessageKind::fin);
-  EXPECT_EQ(side_.answers[0].as<PutEnd>().message_bytes, bytes / 2);
+  ASSERT_EQ(side_.answers().size(), 1u);
+  EXPECT_EQ(side_.answers()[0].header.kind, MessageKind::fin);
+  EXPECT_EQ(side_.answers()[0].as<PutEnd>().message_bytes, bytes / 2);
 }
 
 TEST_F(PutSenderTest, a_last_byte_that_is_there_already_is_told) {
   data_.back() = std::byte{0};
   announce(0);
   send();
-  EXPECT_EQ(side_.answers.size(), 1u);
+  EXPECT_EQ(side_.answers().size(), 1u);
   EXPECT_EQ(side_.statistics.last_bytes_equal, 1u);
 }
 
@@ -208,13 +202,13 @@ TEST_F(NarrowPutSender, a_message_behind_a_write_goes_when_that_is_posted_whole)
   EXPECT_FALSE(sender_.needs_looks()) << "the adapter tells when there is room";
   run();
   EXPECT_EQ(sent_, std::vector<const Request*>{&small});
-  EXPECT_TRUE(side_.is_finished(written));
+  EXPECT_TRUE(written.complete.load());
 }
 
 TEST_F(PutSenderTest, a_receive_that_is_taken_back_is_not_written_to) {
   announce(0);
   sender_.on_withdraw(there, receives_);
-  EXPECT_EQ(controls_, (std::vector<Control>{{MessageKind::withdrawn, receives_}}));
+  EXPECT_EQ(withdrawn(), std::vector{receives_});
   send();
   EXPECT_EQ(writes(), 0u);
 }
@@ -229,9 +223,9 @@ TEST_F(NarrowPutSender, the_answer_to_a_withdrawal_comes_behind_what_is_being_wr
   announce(0);
   send();
   sender_.on_withdraw(there, every_receive);
-  EXPECT_TRUE(controls_.empty());
+  EXPECT_TRUE(withdrawn().empty());
   run();
-  EXPECT_EQ(controls_, (std::vector<Control>{{MessageKind::withdrawn, every_receive}}));
+  EXPECT_EQ(withdrawn(), std::vector{every_receive});
 }
 
 TEST(ReadyFault, memory_and_counts_of_an_announced_receive_are_possible) {

@@ -7,7 +7,11 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <string>
 #include <vector>
+
+#include "tests/unit/support/engine_below.hpp"
+#include "tests/unit/support/recording_sink.hpp"
 
 namespace sluice {
 namespace {
@@ -19,20 +23,17 @@ constexpr std::size_t piece = std::size_t{16} << 10;
 constexpr int burst = 4;
 
 /// Rings and sockets with so much room.
-class FakeChannel final : public Channel, public StreamWay::Host {
+class FakeChannel final : public LeastTransport {
  public:
   int messages = 0;  // of room in the ring
   std::size_t socket_room = 0;
   std::map<std::uint64_t, std::vector<std::byte>> arrived;  // by subject
   std::vector<std::uint64_t> order;                         // subjects
-  std::vector<Request*> finished;
-  std::vector<MessageKind> answered;
-  ClearToSend clear;
 
   [[nodiscard]] std::size_t max_payload(Peer) const override { return std::size_t{1} << 20; }
-  std::byte* reserve(Peer to, std::size_t payload_bytes) override {
-    if (to != self && messages == 0) return nullptr;
-    if (to != self) --messages;
+  std::byte* reserve(Peer, std::size_t payload_bytes) override {
+    if (messages == 0) return nullptr;
+    --messages;
     reserved_.resize(payload_bytes);
     return reserved_.data();
   }
@@ -48,16 +49,6 @@ class FakeChannel final : public Channel, public StreamWay::Host {
     arrive(subject, next.first(bytes));
     return bytes;
   }
-  int poll(MessageSink&) override { return 0; }
-  [[nodiscard]] bool pending() const override { return false; }
-  [[nodiscard]] Peer vanished() const override { return Peer{-1}; }
-
-  void answer(const Request&, MessageKind kind, std::span<const std::byte> payload) override {
-    answered.push_back(kind);
-    if (kind == MessageKind::cts) std::memcpy(&clear, payload.data(), sizeof clear);
-  }
-  void tell_choice(const Request&, trace::Reason) override {}
-  void finish(Request& request) override { finished.push_back(&request); }
 
  private:
   void arrive(std::uint64_t subject, std::span<const std::byte> bytes) {
@@ -75,10 +66,7 @@ class StreamWayTest : public ::testing::Test {
   }
 
   void clear(Request& send, Peer to, std::uint64_t subject, std::size_t offset, std::size_t limit) {
-    send.kind = Request::Kind::send;
     send.peer = to;
-    send.data = message_.data();
-    send.bytes = message_.size();
     ClearToSend asked;
     asked.receiver_request = subject;
     asked.offset = offset;
@@ -91,39 +79,40 @@ class StreamWayTest : public ::testing::Test {
 
   std::vector<std::byte> message_ = std::vector<std::byte>(std::size_t{512} << 10);
   FakeChannel channel_;
-  EngineStatistics statistics_;
-  StreamWay way_{channel_, self, &channel_, statistics_};
-  Request first_;
-  Request second_;
+  EngineBelow below_{self, channel_};
+  Outbox through_channel_{below_.job, below_.sleepers, below_.matches, below_.above};
+  StreamWay way_{{below_.job, through_channel_, below_.requests, below_.matches, below_.statistics}};
+  StreamWay receiver_{{below_.job, below_.outbox, below_.requests, below_.matches, below_.statistics}};
+  Request& first_ = below_.request(Request::Kind::send, near, message_);
+  Request& second_ = below_.request(Request::Kind::send, near, message_);
+  Request& receive_ = below_.request(Request::Kind::receive, near, message_);
 };
 
 TEST_F(StreamWayTest, a_receiver_asks_for_what_is_not_already_on_its_way) {
-  first_.kind = Request::Kind::receive;
-  first_.offset = 100;
-  first_.stop = 5000;
-  way_.begin(first_, 900);
-  EXPECT_EQ(first_.way, Request::Way::stream);
-  EXPECT_EQ(channel_.clear.offset, 1000U);
-  EXPECT_EQ(channel_.clear.limit, 5000U);
-  EXPECT_EQ(channel_.clear.delivery, Delivery::stream);
-  EXPECT_EQ(statistics_.streamed, 1U);
+  receive_.offset = 100;
+  receive_.stop = 5000;
+  receiver_.begin(receive_, 900);
+  EXPECT_EQ(receive_.way, Request::Way::stream);
+  const auto clear = below_.last<ClearToSend>(MessageKind::cts);
+  EXPECT_EQ(clear.offset, 1000U);
+  EXPECT_EQ(clear.limit, 5000U);
+  EXPECT_EQ(clear.delivery, Delivery::stream);
+  EXPECT_EQ(below_.statistics.streamed, 1U);
 }
 
 TEST_F(StreamWayTest, what_its_announcement_brought_whole_has_ended) {
-  first_.kind = Request::Kind::receive;
-  first_.offset = first_.stop = 5000;
-  EXPECT_EQ(way_.bid(first_, 0).moves, 0U);
-  EXPECT_TRUE(way_.begin(first_, 0));
-  EXPECT_EQ(channel_.answered, std::vector{MessageKind::fin});
-  EXPECT_EQ(channel_.finished, std::vector{&first_});
+  receive_.offset = receive_.stop = 5000;
+  EXPECT_EQ(receiver_.bid(receive_, 0).moves, 0U);
+  EXPECT_TRUE(receiver_.begin(receive_, 0));
+  EXPECT_EQ(below_.news(), (std::vector<std::string>{"fin", "finish"}));
+  EXPECT_TRUE(receive_.complete);
 }
 
 TEST_F(StreamWayTest, what_is_still_to_be_delivered_of_it_ends_it_later) {
-  first_.kind = Request::Kind::receive;
-  first_.stop = 5000;
-  EXPECT_TRUE(way_.begin(first_, 5000));
-  EXPECT_EQ(channel_.answered, std::vector{MessageKind::fin});
-  EXPECT_TRUE(channel_.finished.empty());
+  receive_.stop = 5000;
+  EXPECT_TRUE(receiver_.begin(receive_, 5000));
+  EXPECT_EQ(below_.news(), std::vector<std::string>{"fin"});
+  EXPECT_FALSE(receive_.complete);
 }
 
 TEST_F(StreamWayTest, goes_through_the_ring_in_pieces_a_burst_at_a_time) {
@@ -132,10 +121,10 @@ TEST_F(StreamWayTest, goes_through_the_ring_in_pieces_a_burst_at_a_time) {
   clear(first_, near, 7, 10, end);
   EXPECT_TRUE(way_.work());
   EXPECT_EQ(channel_.order.size(), static_cast<std::size_t>(burst));
-  EXPECT_TRUE(channel_.finished.empty());
+  EXPECT_FALSE(first_.complete);
   EXPECT_TRUE(way_.work());
   EXPECT_EQ(channel_.arrived[7], part(10, end));
-  EXPECT_EQ(channel_.finished, std::vector{&first_});
+  EXPECT_TRUE(first_.complete);
   EXPECT_TRUE(way_.empty());
 }
 
@@ -149,7 +138,7 @@ TEST_F(StreamWayTest, waits_for_room_until_it_is_told_of_some) {
   way_.on_room();
   EXPECT_TRUE(way_.may_move());
   EXPECT_TRUE(way_.work());
-  EXPECT_EQ(channel_.finished, std::vector{&first_});
+  EXPECT_TRUE(first_.complete);
 }
 
 TEST_F(StreamWayTest, one_that_comes_new_finds_out_by_itself_whether_there_is_room) {
@@ -158,7 +147,7 @@ TEST_F(StreamWayTest, one_that_comes_new_finds_out_by_itself_whether_there_is_ro
   channel_.socket_room = piece;
   clear(second_, far, 8, 0, piece);
   EXPECT_TRUE(way_.work());
-  EXPECT_EQ(channel_.finished, std::vector{&second_});
+  EXPECT_TRUE(second_.complete);
 }
 
 TEST_F(StreamWayTest, several_take_turns) {
@@ -167,7 +156,7 @@ TEST_F(StreamWayTest, several_take_turns) {
   clear(second_, near, 8, 0, 2 * piece);
   way_.work();
   EXPECT_EQ(channel_.order, (std::vector<std::uint64_t>{7, 7, 7, 7, 8, 8}));
-  EXPECT_EQ(channel_.finished, std::vector{&second_});
+  EXPECT_TRUE(second_.complete);
 }
 
 TEST_F(StreamWayTest, over_sockets_goes_on_where_the_socket_was_full) {
@@ -180,13 +169,20 @@ TEST_F(StreamWayTest, over_sockets_goes_on_where_the_socket_was_full) {
   way_.on_room();
   EXPECT_TRUE(way_.work());
   EXPECT_EQ(channel_.arrived[7], part(0, 300'000));
-  EXPECT_EQ(channel_.finished, std::vector{&first_});
+  EXPECT_TRUE(first_.complete);
 }
 
 TEST_F(StreamWayTest, to_itself_a_process_needs_no_room) {
+  RecordingSink got;
   clear(first_, self, 7, 0, 3 * piece);
   EXPECT_TRUE(way_.work());
-  EXPECT_EQ(channel_.arrived[7], part(0, 3 * piece));
+  EXPECT_TRUE(first_.complete);
+  std::string all;
+  while (through_channel_.poll_self(got) > 0) {
+  }
+  for (const auto& message : got.messages) all += message.payload;
+  const auto expected = part(0, 3 * piece);
+  EXPECT_EQ(all, std::string(reinterpret_cast<const char*>(expected.data()), expected.size()));
 }
 
 TEST_F(StreamWayTest, what_has_gaps_is_packed_first) {

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/support/engine_below.hpp"
+#include "tests/unit/support/node_fakes.hpp"
+
 namespace sluice {
 namespace {
 
@@ -46,24 +49,22 @@ class FakeWay final : public Way {
   Asked& asked_;
 };
 
-class WaysTest : public ::testing::Test, public Ways::Host {
- public:
-  void finish(Request& request) override { asked_.push_back("finish at " + std::to_string(request.offset)); }
-  void read_by_peer(const Request&, bool handed_back) override { asked_.emplace_back(handed_back ? "handed back" : "read"); }
-
+class WaysTest : public ::testing::Test {
  protected:
-  WaysTest() {
-    stream_.moves = 2;
-    request_.kind = Request::Kind::receive;
-  }
+  WaysTest() { stream_.moves = 2; }
   Asked news() { return std::exchange(asked_, {}); }
 
   Asked asked_;
   FakeWay rdma_{"rdma", Request::Way::rdma, Delivery::rdma_write, asked_};
   FakeWay node_{"node", Request::Way::write, Delivery::write, asked_};
   FakeWay stream_{"stream", Request::Way::stream, Delivery::stream, asked_};
-  Ways ways_{*this, {&rdma_, &node_, &stream_}};
-  Request request_;
+  FakeNodeMemory transport_;
+  EngineBelow below_{Peer{0}, transport_};
+  std::size_t gathered_sends_ = 0;
+  Ways ways_{{below_.job, below_.requests, below_.lines, gathered_sends_}, {&rdma_, &node_, &stream_}};
+  std::vector<std::byte> data_ = std::vector<std::byte>(100);
+  Request& request_ = below_.request(Request::Kind::receive, Peer{1}, data_);
+  Request& send_ = below_.request(Request::Kind::send, Peer{1}, data_);
 };
 
 TEST_F(WaysTest, the_one_that_moves_least_begins) {
@@ -83,6 +84,34 @@ TEST_F(WaysTest, when_one_cannot_after_all_the_next_one_begins) {
   rdma_.begins = node_.begins = false;
   ways_.begin(request_, 0);
   EXPECT_EQ(news(), (Asked{"rdma begins with 0", "node begins with 0", "stream begins with 0"}));
+}
+
+TEST_F(WaysTest, what_this_process_sends_meanwhile_is_noted_but_for_what_is_small_and_gathered) {
+  ways_.begin(request_);
+  EXPECT_TRUE(request_.matched);
+  EXPECT_TRUE(request_.sends_too);
+  gathered_sends_ = 1;
+  ways_.begin(request_);
+  EXPECT_FALSE(request_.sends_too);
+}
+
+TEST_F(WaysTest, that_a_peer_has_read_a_message_is_known_of_its_buffer) {
+  request_.rts_flags = flag_block | flag_contiguous;
+  request_.limit = send_.limit = 100;
+  below_.lines.on_match(request_);
+  EXPECT_TRUE(below_.lines.are_overwritten(send_));
+  ways_.ended(send_, 0);
+  EXPECT_FALSE(below_.lines.are_overwritten(send_));
+  below_.lines.on_match(request_);
+  EXPECT_EQ(request_.lines, TargetLines::shared);
+}
+
+TEST_F(WaysTest, what_a_peer_has_handed_back_is_this_processes_own) {
+  request_.rts_flags = flag_block | flag_contiguous;
+  request_.limit = send_.limit = 100;
+  ways_.ended(send_, flag_handed_back);
+  below_.lines.on_match(request_);
+  EXPECT_EQ(request_.lines, TargetLines::own);
 }
 
 TEST_F(WaysTest, a_clearance_goes_to_the_way_that_it_names_and_the_other_one_leaves) {
@@ -113,20 +142,23 @@ TEST_F(WaysTest, a_message_without_more_to_do_is_where_it_belongs) {
   request_.way = Request::Way::rdma;
   request_.limit = 100;
   ways_.ended(request_, 0);
-  EXPECT_EQ(news(), (Asked{"rdma ended", "finish at 100"}));
+  EXPECT_EQ(news(), Asked{"rdma ended"});
+  EXPECT_EQ(request_.offset, 100u);
+  EXPECT_TRUE(request_.complete);
 }
 
 TEST_F(WaysTest, a_sender_that_only_announced_is_done_when_its_receiver_has_read) {
-  request_.kind = Request::Kind::send;
-  request_.limit = 100;
-  ways_.ended(request_, flag_handed_back);
-  EXPECT_EQ(news(), (Asked{"handed back", "finish at 100"}));
+  send_.limit = 100;
+  ways_.ended(send_, flag_handed_back);
+  EXPECT_EQ(news(), Asked{});
+  EXPECT_EQ(send_.offset, 100u);
+  EXPECT_TRUE(send_.complete);
 }
 
 TEST_F(WaysTest, a_fin_of_chunks_that_crossed_a_refusal_ends_nothing) {
-  request_.kind = Request::Kind::send;
-  ways_.ended(request_, flag_of_chunks);
-  EXPECT_EQ(news(), Asked{"read"});
+  ways_.ended(send_, flag_of_chunks);
+  EXPECT_EQ(news(), Asked{});
+  EXPECT_FALSE(send_.complete);
 }
 
 }  // namespace
