@@ -278,7 +278,8 @@ def kill_all(mark):
 
 
 GUARDS = ("mprotect", "userfaultfd")
-GROUPS = ("bad_values", "unknown_names", "preloaded_in_some", "differing_settings", "fewer_processors", "refusals", "injection", "user_namespaces", "vanished_peer",
+GROUPS = ("bad_values", "unknown_names", "preloaded_in_some", "differing_settings", "fewer_processors", "refusals",
+          "injection", "user_namespaces", "vanished_peer",
           "truncation", "endings", "abort_over_sockets", "shared_memory_names", "idle", "other_programs", "preloaded_launcher")
 
 SIDE_BY_SIDE = 3

@@ -105,7 +105,8 @@ class Hosts:
                 if "SLUICE_ENABLE" not in settings:
                     environment = {"LD_PRELOAD": str(self.options.library), **settings}
                     result = self.job(host, root, [build.c("mpi4.c", *host.flags), "more"], 2, environment)
-                    self.tally.check(f"{host.name}, buffers and statuses{mode}", "" if result.ok and "0 wrong" in result.stdout else result.describe())
+                    self.tally.check(f"{host.name}, buffers and statuses{mode}",
+                                     "" if result.ok and "0 wrong" in result.stdout else result.describe())
 
     def carried(self, host, root, name, command, ranks):
         """The same output with and without Sluice, which carries the ranks that call MPI_Init."""

@@ -161,7 +161,8 @@ def _check_arrows(events, records):
 def _check_complete(events, records):
     """Each record is told. Closing pages is told as a slice, and their being closed as an asynchronous event; waits of one call that began
     together are one slice."""
-    told = Counter(event["args"]["event"] for event in events if "event" in event.get("args", {}) and not (event["ph"] == "b" and event["cat"] == "release"))
+    told = Counter(event["args"]["event"] for event in events if "event" in event.get("args", {})
+                   and not (event["ph"] == "b" and event["cat"] == "release"))
     expected = Counter(record["event"] for record in records if record["event"] != "wait")
     expected["wait"] = len({(record["rank"], record["thread"], record["call"], record["time_ns"] - duration_of(record))
                             for record in records if record["event"] == "wait"})
@@ -203,7 +204,8 @@ class Otf2:
                 self.rank_of[int(found[1])] = int(found[2])
 
     def _print(self, anchor, *options):
-        result = subprocess.run(["otf2-print", "-Werror", *options, anchor], capture_output=True, text=True, errors="replace", check=False, timeout=60)
+        result = subprocess.run(["otf2-print", "-Werror", *options, anchor], capture_output=True, text=True,
+                                errors="replace", check=False, timeout=60)
         if result.returncode != 0 or result.stderr:
             self.wrong.append(f"otf2-print ended with {result.returncode}: {result.stderr}")
         return result.stdout.splitlines()
@@ -214,7 +216,8 @@ class Otf2:
         for kind, location, time, rest in self.events:
             if kind in kinds:
                 other = re.search(r"(?:Receiver|Sender): (\d+)", rest)
-                found.append((kind, self.rank_of[location], time, int(other[1]), int(re.search(r"Tag: (\d+)", rest)[1]), int(re.search(r"Length: (\d+)", rest)[1])))
+                found.append((kind, self.rank_of[location], time, int(other[1]),
+                              int(re.search(r"Tag: (\d+)", rest)[1]), int(re.search(r"Length: (\d+)", rest)[1])))
         return Counter(found)
 
     def regions(self):
@@ -253,7 +256,8 @@ def check_otf2(directory, records):
     archive = Otf2(directory)
     regions, wrong = archive.regions()
     wrong += check_calls(regions, records)
-    sends = Counter(("MPI_SEND" if "at once" in record["how"] else "MPI_ISEND", record["rank"], record["time_ns"], record["peer"], record["tag"], record["bytes"])
+    sends = Counter(("MPI_SEND" if "at once" in record["how"] else "MPI_ISEND", record["rank"],
+                     record["time_ns"], record["peer"], record["tag"], record["bytes"])
                     for record in records if record["event"] == "post_send")
     received = {(record["rank"], record["operation"]) for record in records if record["event"] == "post_receive"}
     receives = Counter(("MPI_IRECV", record["rank"], record["time_ns"], record["peer"], record["tag"], record["bytes"])
@@ -262,7 +266,8 @@ def check_otf2(directory, records):
     for what, found, expected in (("sends", archive.messages("MPI_SEND", "MPI_ISEND"), sends),
                                   ("receives", archive.messages("MPI_IRECV"), receives)):
         if found != expected:
-            wrong.append(f"{what}: not in the trace: {some_of((found - expected).items())}\nnot in the archive: {some_of((expected - found).items())}")
+            wrong.append(f"{what}: not in the trace: {some_of((found - expected).items())}\n"
+                         f"not in the archive: {some_of((expected - found).items())}")
     ends = Counter(kind for kind, _, _, _ in archive.events)
     if ends["MPI_ISEND_COMPLETE"] != sum(1 for record in records if record["event"] == "complete") - sum(receives.values()):
         wrong.append(f"ends of sends: {ends}")

@@ -3,7 +3,8 @@ reasons; `sluice export` writes what `sluice dump` tells, by the rules of each f
 the page of `sluice timeline` shows it all in a browser (timeline_page.py).
 A program that logs what it does (events*.c), also with releases of sends and over TCP: `sluice dump` tells the same, event for event.
 Clocks of ranks that differ; a trace that cannot be written.
-A long trace (make_trace.cpp): `sluice report` needs little memory, and an export that is interrupted leaves nothing behind; of 10 million records with --long, of a million otherwise."""
+A long trace (make_trace.cpp): `sluice report` needs little memory, and an export that is interrupted leaves nothing
+behind; of 10 million records with --long, of a million otherwise."""
 
 import itertools
 import json
@@ -238,7 +239,8 @@ def check_refusal(options, tally):
     """Nothing but the trace is missing."""
     job = job_of(options, "known_waits", "/proc/nowhere")
     warnings = [line for line in job.stderr.splitlines() if "SLUICE_TRACE" in line]
-    tally.check("a trace that cannot be written costs one warning", "" if job.ok and len(warnings) == 1 and "/proc/nowhere" in warnings[0] else job.describe())
+    tally.check("a trace that cannot be written costs one warning",
+                "" if job.ok and len(warnings) == 1 and "/proc/nowhere" in warnings[0] else job.describe())
 
 
 def measured(command):

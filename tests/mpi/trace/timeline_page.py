@@ -144,7 +144,8 @@ def pointing_tells(page):
 def search_finds(page):
     page.browser.evaluate("timeline.find('kind:wait touched_at_once')")
     found = page.browser.evaluate("document.getElementById('found').textContent")
-    expected = page.browser.evaluate("(s => [...s.kind].filter((kind, i) => kind === 2 && timeline.page.sites[s.site[i] - 1].place.includes('touched_at_once')).length)"
+    expected = page.browser.evaluate("(s => [...s.kind].filter((kind, i) => kind === 2 && "
+                                     "timeline.page.sites[s.site[i] - 1].place.includes('touched_at_once')).length)"
                                      "(timeline.slices)")
     return "" if expected > 0 and found == f"{expected} found" else f"{found}; in the page: {expected}"
 

@@ -16,7 +16,8 @@ def start_of(trace):
 
 def cases_in(log):
     """(name, rank) -> first and last moment, and what must be told: (how often, members)."""
-    cases = {(name, int(rank)): (int(begin), int(end), []) for name, rank, begin, end in re.findall(r"^CASE (\S+) (\d) (\d+) (\d+)$", log, re.MULTILINE)}
+    cases = {(name, int(rank)): (int(begin), int(end), [])
+             for name, rank, begin, end in re.findall(r"^CASE (\S+) (\d) (\d+) (\d+)$", log, re.MULTILINE)}
     for name, rank, times, members in re.findall(r"^TOLD (\S+) (\d) (\S) (.*)$", log, re.MULTILINE):
         cases[name, int(rank)][2].append((times, json.loads(members)))
     return cases

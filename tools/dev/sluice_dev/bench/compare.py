@@ -6,7 +6,8 @@
 
 Every figure is the median of several rounds; a round runs each side once. Ratios are Sluice divided by what it is compared
 with: the host alone, or for `read_at_once` Sluice with release off; for `late_receiver` it is SLUICE_SEND_RELEASE=1 divided
-by Sluice as users get it, for `traced` Sluice with a trace by Sluice without. `best` is the ratio of the best rounds, which a busy machine disturbs less.
+by Sluice as users get it, for `traced` Sluice with a trace by Sluice without. `best` is the ratio of the best rounds,
+which a busy machine disturbs less.
 `tcp_latency` binds each rank to a processor of its own, on both sides: which of them has which one decides about a microsecond and more.
 """
 
@@ -238,6 +239,13 @@ def between_libraries(measurement, against):
     return measurement._replace(sides=(other, SLUICE), goals={}) if measurement.sides == (HOST, SLUICE) else measurement
 
 
+def wanted(measurements, options):
+    for measurement in measurements:
+        is_possible = options.library is not None or measurement.sides[0][1] is None
+        if is_possible and (not options.only or measurement.name in options.only):
+            yield measurement
+
+
 def measure_all(options, measurements, place):
     """Whether something failed."""
     entries = []
@@ -245,11 +253,7 @@ def measure_all(options, measurements, place):
     if options.library is None:
         print("no library: the host alone")
     print(f"{'':<33}{'base':>10} {'sluice':>10}   {'ratio':>7} {'best':>7}   goal     met")
-    for measurement in measurements:
-        if options.only and measurement.name not in options.only:
-            continue
-        if options.library is None and measurement.sides[0][1] is not None:
-            continue
+    for measurement in wanted(measurements, options):
         if options.against:
             measurement = between_libraries(measurement, options.against)
         base, other = (side for side, _ in measurement.sides)

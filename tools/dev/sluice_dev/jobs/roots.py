@@ -43,7 +43,8 @@ class Release:
 RELEASES = {
     # MPICH 4.0 in the place that Debian 12 gives it beside Open MPI 4.1.
     "bookworm": Release("bookworm", ("libc6", "libgcc-s1", "libstdc++6", "zlib1g", "dash", "libudev1", "libcap2", "libnl-3-200", "libnl-route-3-200",
-                                     "libnuma1", "libhwloc15", "libfabric1", "libucx0", "libpsm-infinipath1", "libpsm2-2", "librdmacm1", "libibverbs1",
+                                     "libnuma1", "libhwloc15", "libfabric1", "libucx0",
+                                     "libpsm-infinipath1", "libpsm2-2", "librdmacm1", "libibverbs1",
                                      "ibverbs-providers", "libgfortran5", "libquadmath0", "libpmix2", "libevent-core-2.1-7",
                                      "libevent-pthreads-2.1-7", "libmunge2", "libslurm38", "hydra", *MPICH)),
     "trixie": Release("trixie", (*BASE, *OPEN_MPI)),  # Open MPI 5.0
@@ -192,7 +193,8 @@ APT::Sandbox::User "root";
 def _apt(apt, words, cwd=None):
     environment = {**os.environ, "APT_CONFIG": str(apt / "apt.conf"), "LC_ALL": "C"}
     try:
-        done = subprocess.run(["apt-get", "-q", *words], env=environment, cwd=cwd, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False)
+        done = subprocess.run(["apt-get", "-q", *words], env=environment, cwd=cwd, capture_output=True, text=True,
+                              timeout=DOWNLOAD_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         raise NoRoot(f"apt-get {words[0]} took more than {DOWNLOAD_SECONDS} s") from None
     told = re.findall(r"^[EW]: (.*)$", done.stderr, re.MULTILINE)

@@ -20,7 +20,8 @@ class BesideTrace:
         self._ends_of = {}  # by thread: the application's and the helper thread may each have a piece under way
         for end, thread in ends:
             self._ends_of.setdefault(thread, []).append(end)
-        self._rounds = sorted(record["time_ns"] for record in records if record["rank"] == HUB and record["event"] == "call" and "MPI_Barrier" in record["at"])
+        self._rounds = sorted(record["time_ns"] for record in records if record["rank"] == HUB
+                              and record["event"] == "call" and "MPI_Barrier" in record["at"])
         sent = _times(records, pinger, "post_send")
         self._small = list(zip(sent, _times(records, HUB, "match")))  # a pair's messages stay in order
 

@@ -47,7 +47,8 @@ class Figures:
 
     def missing(self):
         """Names of points that were not measured on all sides."""
-        wanted = [*((point, (*SIDES, ALONE)) for point in POINTS), *((point, point.sides) for point in BESIDE), (COPIES, COPIES_SIDES), (CHUNKS, CHUNK_SIDES)]
+        wanted = [*((point, (*SIDES, ALONE)) for point in POINTS), *((point, point.sides) for point in BESIDE),
+                  (COPIES, COPIES_SIDES), (CHUNKS, CHUNK_SIDES)]
         return [point.name for point, sides in wanted if not self.has(point, sides)]
 
     def value(self, point, side, what):

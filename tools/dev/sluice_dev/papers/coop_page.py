@@ -117,7 +117,8 @@ def copies_table(figures):
     return rows
 
 
-BESIDE_HEADINGS = ("small messages", "", *(f"{title}, µs" for _, title in BESIDE_SHARES), "long messages, GB/s", "a chunk: half, 90 %, 99 %, µs", "waited for more than a chunk")
+BESIDE_HEADINGS = ("small messages", "", *(f"{title}, µs" for _, title in BESIDE_SHARES), "long messages, GB/s",
+                   "a chunk: half, 90 %, 99 %, µs", "waited for more than a chunk")
 
 
 def beside_table(figures):
@@ -145,7 +146,8 @@ def print_tables(rows):
         if lines := table(figures, pattern):
             print(f"\n{pattern.name}: {pattern.title}; speed-up over rput")
             print_aligned(HEADINGS, lines)
-    for headings, lines, words in ((CHUNKS_HEADINGS, chunks_table(figures), 1), (COPIES_HEADINGS, copies_table(figures), 1), (BESIDE_HEADINGS, beside_table(figures), 2),
+    for headings, lines, words in ((CHUNKS_HEADINGS, chunks_table(figures), 1), (COPIES_HEADINGS, copies_table(figures), 1),
+                                   (BESIDE_HEADINGS, beside_table(figures), 2),
                                    (PAPER_HEADINGS, paper_table(figures), 3)):
         if lines:
             print()
@@ -155,20 +157,37 @@ def print_tables(rows):
 
 TEXT = """# Cooperative rendezvous{between}
 
-Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}, {commit}. It builds what it needs, takes three quarters of an hour and wants an idle machine. Some points again, with the others kept:
+Written by `scripts/reproduce-coop --write{page_option}`; {date}, {machine}, {commit}. It builds what it needs, takes
+three quarters of an hour and wants an idle machine. Some points again, with the others kept:
 `scripts/reproduce-coop --only 'gather, 4' --keep --write{page_option}`.
 
-The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as ordinary programs inside one node (`apps/patterns`, `apps/stencil`, `apps/bench`). They run on the host alone, under Sluice with each protocol forced (`SLUICE_RNDV`, [protocols.md](../protocols.md)), and with the protocol that Sluice chooses (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked between trials.
-(The side that copies leaves lines in caches in which the other side is slow to write or to read them. That cost is part of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a sender writes, in the receiver's reading. *Both ways, by pages* leaves both out.) In windows (*bandwidth*, *windows both ways*) a word of each page is written before each message, and read after it.
-Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted). auto is compared with each of them turn by turn. The best forced one is the one that it is farthest behind of. The interval is the one in which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the other, and likewise the median of such pairs; there are
-more of them where the interval had 1 in it at first, and more rounds where that of auto's time had {within}. Two jobs of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors are given to who has something to do.
-A point's figures are of runs between which the processors were equally far from each other, those of the distance at which most were made ({distances}). {remark}
+The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as
+ordinary programs inside one node (`apps/patterns`, `apps/stencil`, `apps/bench`). They run on the host alone, under
+Sluice with each protocol forced (`SLUICE_RNDV`, [protocols.md](../protocols.md)), and with the protocol that Sluice
+chooses (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and
+receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked
+between trials.
+(The side that copies leaves lines in caches in which the other side is slow to write or to read them. That cost is part
+of the message, although it shows before or after it: where a receiver reads, in the sender's next writing; where a
+sender writes, in the receiver's reading. *Both ways, by pages* leaves both out.) In windows (*bandwidth*, *windows both
+ways*) a word of each page is written before each message, and read after it.
+Figures are medians of {rounds} rounds or more. The protocols take turns of ten trials or windows within one job, on
+communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted). auto is compared
+with each of them turn by turn. The best forced one is the one that it is farthest behind of. The interval is the one in
+which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the
+other, and likewise the median of such pairs; there are
+more of them where the interval had 1 in it at first, and more rounds where that of auto's time had {within}. Two jobs
+of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors
+are given to who has something to do.
+A point's figures are of runs between which the processors were equally far from each other, those of the distance at
+which most were made ({distances}). {remark}
 
 ## Beside the paper
 
 {paper}
 
-The paper's machines have 20 to 64 cores and a rank for each; it copies by the kernel, Sluice by memory that both processes have mapped. It gives its figures as speed-up over RPUT, and so does this page.
+The paper's machines have 20 to 64 cores and a rank for each; it copies by the kernel, Sluice by memory that both
+processes have mapped. It gives its figures as speed-up over RPUT, and so does this page.
 
 {summary}
 
@@ -178,13 +197,15 @@ The paper's machines have 20 to 64 cores and a rank for each; it copies by the k
 
 ## Chunks
 
-{chunks_title}, {chunks_ranks} ranks, `auto` with `SLUICE_COPY_CHUNK`; speed-up over copies that are not cut. The paper: {chunks_paper}. Sluice's own chunks are what a processor copies in 10 µs.
+{chunks_title}, {chunks_ranks} ranks, `auto` with `SLUICE_COPY_CHUNK`; speed-up over copies that are not cut. The paper:
+{chunks_paper}. Sluice's own chunks are what a processor copies in 10 µs.
 
 {chunks}
 
 ## Copies of a rank
 
-The stencil with {ranks} ranks, {slots} on two hosts made of namespaces ([testing.md](../testing.md)): partners on the own host need copies, those on the other one do not. {trials} steps and 10 before;
+The stencil with {ranks} ranks, {slots} on two hosts made of namespaces ([testing.md](../testing.md)): partners on the
+own host need copies, those on the other one do not. {trials} steps and 10 before;
 copies are large messages that a rank copied, all of them or a part (the counter in its trace).
 
 {copies}
@@ -193,7 +214,10 @@ copies are large messages that a rank copied, all of them or a part (the counter
 
 ## Small messages beside long ones
 
-`apps/beside`: one rank exchanges messages of 4 MB and answers small ones meanwhile; the time from a small message to its answer, with {beside_ranks} ranks. The side that copies looks for other messages after each chunk. With a size behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB: not cut). *A chunk*: how long it took, where the rank that answers copies all of them, from traces of runs besides (from one record of progress to the next).
+`apps/beside`: one rank exchanges messages of 4 MB and answers small ones meanwhile; the time from a small message to
+its answer, with {beside_ranks} ranks. The side that copies looks for other messages after each chunk. With a size
+behind the protocol chunks are as long as that (`SLUICE_COPY_CHUNK`; 4 MB: not cut). *A chunk*: how long it took, where
+the rank that answers copies all of them, from traces of runs besides (from one record of progress to the next).
 *Waited for more than a chunk*: small messages of these runs that more than the chunk under way was copied before.
 
 {beside}
@@ -202,6 +226,10 @@ copies are large messages that a rank copied, all of them or a part (the counter
 
 All figures as they are: [{stem}.csv]({stem}.csv).
 """
+
+
+def _distance(group):
+    return "threads of one core" if alike(group[0], ONE_CORE) else f"{group[0]:.0f} to {group[-1]:.0f} ns for a cache line there and back"
 
 
 def distances(figures):
@@ -213,8 +241,7 @@ def distances(figures):
             groups[-1].append(ns)
         else:
             groups.append([ns])
-    texts = [f"{'threads of one core' if alike(group[0], ONE_CORE) else f'{group[0]:.0f} to {group[-1]:.0f} ns for a cache line there and back'}: {len(group)} points"
-             for group in groups]
+    texts = [f"{_distance(group)}: {len(group)} points" for group in groups]
     mixed = len(figures.distances) - len(known)
     return "; ".join(texts + ([f"at no single one: {mixed}"] if mixed else []))
 
@@ -240,7 +267,8 @@ def write_page(rows, remark, name):
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
     text = TEXT.format(within=WITHIN, between=between, page_option=f" --page {name}" if name else "", stem=page.stem,
-                       date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark, distances=distances(figures), rounds=figures.rounds,
+                       date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark,
+                       distances=distances(figures), rounds=figures.rounds,
                        paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                        patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                        chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,

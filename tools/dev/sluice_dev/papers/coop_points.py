@@ -78,7 +78,9 @@ def times_in(output):
 def turns_in(output):
     """The same of each turn, by side and size."""
     found = {}
-    for size, side, time in re.findall(r"^(\d+ bytes) (\S+) (\S+ us)$", output, re.MULTILINE) + re.findall(r"^(\w+/\d+[KM]) (\S+) (\S+ MB/s)$", output, re.MULTILINE):
+    trials = re.findall(r"^(\d+ bytes) (\S+) (\S+ us)$", output, re.MULTILINE)
+    windows = re.findall(r"^(\w+/\d+[KM]) (\S+) (\S+ MB/s)$", output, re.MULTILINE)
+    for size, side, time in trials + windows:
         for number, us in times_in(f"{size} {time}").items():
             found.setdefault((side, number), []).append(us)
     return found

@@ -123,27 +123,39 @@ def protection_table(costs):
 
 TEXT = """# Early release over a network
 
-Written by `scripts/reproduce-er --write`; {date}, {machine}, {commit}. It builds what it needs, takes half an hour and wants an idle machine, since both hosts
+Written by `scripts/reproduce-er --write`; {date}, {machine}, {commit}. It builds what it needs, takes half an hour and
+wants an idle machine, since both hosts
 and the network share its processors. One point again, with the others kept: `scripts/reproduce-er --only 'm3 --size 256' --keep --write`.
 
-The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all sides, on two hosts made of namespaces ([testing.md](../testing.md)), one rank each,
-joined by a link of 1 Gbit/s. Sides alternate; times are medians of {rounds} runs or more, up to {more} times as many where the interval in which the speed-up by Sluice lies 95 times in 100
-(in brackets) is wider than {within}: processors of a virtual machine compute now faster, now slower. All sides of a point had the same results, bit for bit. {remark} *By hand* is the program written with nonblocking
+The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all sides,
+on two hosts made of namespaces ([testing.md](../testing.md)), one rank each,
+joined by a link of 1 Gbit/s. Sides alternate; times are medians of {rounds} runs or more, up to {more} times as many
+where the interval in which the speed-up by Sluice lies 95 times in 100
+(in brackets) is wider than {within}: processors of a virtual machine compute now faster, now slower. All sides of a
+point had the same results, bit for bit. {remark} *By hand* is the program written with nonblocking
 calls, messages in pieces and split computation (`--overlap=hand`), on the host alone: what rewriting it would gain.
 
-All of them post their receives ahead and wait for whole messages (`MPI_Irecv`, `MPI_Send` or `MPI_Isend`, `MPI_Wait`; the paper names the calls, but not where receives are posted). That, and the cost of the
-numbers which m3's master collects, was chosen after first measurements: programs that posted each receive when its data were needed, and a master with cheaper numbers, gained 1.1 (pes), 1.1 to 1.2 (nbody) and
-1.3 to 1.6 (m3) at the points that were tried. Receives posted ahead help Sluice more than the host, whose messages move only inside MPI calls. Of nbody, the point with 768 particles was
-added because it gained most of eight that were tried when the best of the others had 1.26, and that with 1024 particles and 121 properties because Sluice was slower than the host there (0.79).
+All of them post their receives ahead and wait for whole messages (`MPI_Irecv`, `MPI_Send` or `MPI_Isend`, `MPI_Wait`;
+the paper names the calls, but not where receives are posted). That, and the cost of the
+numbers which m3's master collects, was chosen after first measurements: programs that posted each receive when its data
+were needed, and a master with cheaper numbers, gained 1.1 (pes), 1.1 to 1.2 (nbody) and
+1.3 to 1.6 (m3) at the points that were tried. Receives posted ahead help Sluice more than the host, whose messages move
+only inside MPI calls. Of nbody, the point with 768 particles was
+added because it gained most of eight that were tried when the best of the others had 1.26, and that with 1024 particles
+and 121 properties because Sluice was slower than the host there (0.79).
 
 * **pes**: ghost rows to both neighbours; that from below is needed only at the end of the next sweep.
-* **nbody**: every rank sends its particles to all others and uses theirs one block after the other, its own first. Here a particle carries properties beside position, mass and velocity; on two
+* **nbody**: every rank sends its particles to all others and uses theirs one block after the other, its own first. Here
+a particle carries properties beside position, mass and velocity; on two
   ranks there would be too little communication otherwise.
-* **m3**: a master collects a matrix (normally distributed numbers), a slave multiplies it and returns the product, which the master looks at while the slave works on the next. Written by hand, the
+* **m3**: a master collects a matrix (normally distributed numbers), a slave multiplies it and returns the product,
+which the master looks at while the slave works on the next. Written by hand, the
   master does not wait for a product before it sends the next matrix.
 
-Computation divided by communication is the time in computing on the host alone over the rest of its time; each application is shown from much communication to little. Columns with the names of sides
-are speed-ups over the host alone. The gain of *release off* is not early release but the way in which messages are carried: a thread of Sluice's moves them while the program computes.
+Computation divided by communication is the time in computing on the host alone over the rest of its time; each
+application is shown from much communication to little. Columns with the names of sides
+are speed-ups over the host alone. The gain of *release off* is not early release but the way in which messages are
+carried: a thread of Sluice's moves them while the program computes.
 
 ![Speed-up over the host alone](early-release.svg)
 
@@ -151,11 +163,13 @@ are speed-ups over the host alone. The gain of *release off* is not early releas
 
 {summary}
 
-The paper has 1.6 for m3, 1.32 for N-body and just over 1.1 for PES at their best points, 1.11 in the mean. The figures as they are: [early-release.csv](early-release.csv).
+The paper has 1.6 for m3, 1.32 for N-body and just over 1.1 for PES at their best points, 1.11 in the mean. The figures
+as they are: [early-release.csv](early-release.csv).
 
 ## What protection costs beside the transfer
 
-The paper's table 2: protecting the pages of a message and opening them again, with nobody else about (`tests/bench/guard_bench`, mprotect, best of 5), beside the time that the message takes on the link.
+The paper's table 2: protecting the pages of a message and opening them again, with nobody else about
+(`tests/bench/guard_bench`, mprotect, best of 5), beside the time that the message takes on the link.
 *Single* pages are what a new buffer has, *large* ones what it has after three releases.
 
 {protection}
@@ -166,7 +180,8 @@ The paper has 3.0, 3.0, 3.3 and 4.5 µs.
 
 def write_page(rows, remark, costs):
     points = measured(rows)
-    text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark, rounds=min(one.rounds for one in points), more=MORE_ROUNDS, within=KNOWN_WITHIN,
+    text = TEXT.format(date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark,
+                       rounds=min(one.rounds for one in points), more=MORE_ROUNDS, within=KNOWN_WITHIN,
                        table=markdown(HEADINGS, table(points)), summary="\n".join(f"* {line}" for line in summary(points)),
                        protection=protection_table(costs))
     PAGE.write_text(wrapped(text))

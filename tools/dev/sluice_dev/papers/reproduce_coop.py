@@ -8,7 +8,8 @@
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
 Patterns of communication run with 2, 4 and 8 ranks on the host alone, under Sluice with every protocol forced, and with what Sluice
-chooses. The host and what Sluice chooses have jobs of their own, one after the other, and more of them where it is not plain which is ahead; the protocols take turns of a few trials within
+chooses. The host and what Sluice chooses have jobs of their own, one after the other, and more of them where it is not
+plain which is ahead; the protocols take turns of a few trials within
 one job. Times are medians, and the programs check every bit that they receive. Besides: how many copies each
 rank of a stencil makes whose partners are partly on another host, from traces, and how long small messages take at a rank that has long ones.
 """
@@ -75,7 +76,8 @@ def measure_thresholds(builddir):
 def described(thresholds):
     def size(name):
         return "never" if thresholds[name] is None else f"{thresholds[name] / 1024:.0f} KB"
-    return (f"Thresholds measured at {thresholds['round_trip_ns']} ns: both sides copy from {size('coop_bytes')} on, into a buffer that only its receiver uses from "
+    return (f"Thresholds measured at {thresholds['round_trip_ns']} ns: both sides copy from {size('coop_bytes')} on, "
+            f"into a buffer that only its receiver uses from "
             f"{size('coop_own_bytes')} on; streaming stores into a peer from {size('streaming_bytes')} on.")
 
 
@@ -134,7 +136,8 @@ def measure_beside(builddir, beside, side):
 
 
 def measure_pieces(builddir, beside, side):
-    """Of a run with a trace: microseconds that the first rank took for a piece of a long message, by share of the pieces, and how many small messages more than one was copied before."""
+    """Of a run with a trace: microseconds that the first rank took for a piece of a long message, by share of the pieces, and how many
+    small messages more than one was copied before."""
     with tempfile.TemporaryDirectory(prefix="sluice-beside-") as directory:
         environment = {**environment_of(builddir, side), "SLUICE_TRACE": directory}
         output_of(f"{beside.name}, {side.title}, traced", run_job(beside.command(builddir), beside.ranks, environment, JOB_SECONDS))
@@ -201,7 +204,8 @@ def turns_of(distance, builddir, point, rounds):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, "points", ROUNDS)
-    parser.add_argument("--write", action="store_true", help="replace docs/results/cooperative.*, or cooperative-far.* there where the processors shared no cache")
+    parser.add_argument("--write", action="store_true",
+                        help="replace docs/results/cooperative.*, or cooperative-far.* there where the processors shared no cache")
     parser.add_argument("--page", help="with --write: replace docs/results/PAGE.* rather than these, of another kind of machine")
     return parser.parse_args()
 

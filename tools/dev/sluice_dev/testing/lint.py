@@ -1,33 +1,59 @@
-"""Formatting and clang-tidy over every source in the tree."""
+"""Formatting and clang-tidy over every source in the tree; for Python: flake8, isort and pyupgrade (setup.cfg, docs/adr/0007)."""
 
 import os
+import pathlib
 import re
+import shutil
+import tempfile
 
 from sluice_dev.base.builds import BUILD, ROOT
 from sluice_dev.base.processes import run
+from sluice_dev.testing.checks import Checks
 from sluice_dev.testing.report import Tally
 
 SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
-TIDIED = ["apps", "interpose", "net", "runtime", "shmem", "tcp", "tools", "verbs"]  # tests repeat idioms of their own, and GoogleTest's headers are slow
+# Not tests: they repeat idioms of their own, and GoogleTest's headers are slow.
+TIDIED = ["apps", "interpose", "net", "runtime", "shmem", "tcp", "tools", "verbs"]
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def sources():
+PYTHON_VERSION = "--py311-plus"
+NOT_OURS = ROOT / "tests" / "mpi" / "real" / "inputs"  # as short as inputs can be
+
+
+def sources(suffixes=SUFFIXES):
     outcome = run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard"], 60)
     if outcome.returncode == 0:
         paths = [ROOT / line for line in outcome.output.splitlines()]
     else:  # an exported tree
         paths = [path for path in ROOT.rglob("*") if not path.relative_to(ROOT).parts[0].startswith("build")]
-    return sorted(path for path in paths if path.suffix in SUFFIXES and path.exists())
+    return sorted(path for path in paths if path.suffix in suffixes and path.exists())
 
 
 def formatting(seconds):
+    checks = Checks()
     outcome = run(["clang-format", "--dry-run", "-Werror", *sources()], seconds)
-    if outcome.returncode == 0:
-        return Tally(passed=1)
     offenders = sorted({line.split(":")[0] for line in outcome.output.splitlines() if ": error:" in line})
-    print("FAIL formatting; run clang-format -i on:\n" + "\n".join(f"    {path}" for path in offenders))
-    return Tally(failed=1)
+    checks.check("formatting; run clang-format -i on:", outcome.returncode == 0, "\n".join(offenders))
+    modules = [path for path in sources({".py"}) if not path.is_relative_to(NOT_OURS)]
+    for name, command in (("flake8", ["flake8", *modules]), ("isort; run isort on:", ["isort", "--check-only", *modules])):
+        outcome = run(command, seconds, cwd=ROOT)
+        checks.check(name, outcome.returncode == 0, outcome.output)
+    old = _in_old_words(modules, seconds)
+    checks.check(f"pyupgrade; run pyupgrade {PYTHON_VERSION} on:", not old, old)
+    return checks.tally
+
+
+def _in_old_words(modules, seconds):
+    """What pyupgrade says that it would change; it only knows how to do so, and gets copies."""
+    with tempfile.TemporaryDirectory(prefix="sluice-lint-") as name:
+        copies = []
+        for module in modules:
+            copies.append(pathlib.Path(name) / module.relative_to(ROOT))
+            copies[-1].parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(module, copies[-1])
+        outcome = run(["pyupgrade", PYTHON_VERSION, *copies], seconds)
+    return outcome.output.replace(f"{name}/", "") if outcome.returncode != 0 else ""
 
 
 def clang_tidy(seconds):
