@@ -12,7 +12,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t most_ring_bytes = std::size_t{128} << 10;  // larger ones were not faster (tests/bench/ring_bench.cpp)
+constexpr std::size_t most_ring_bytes = std::size_t{128} << 10;  // larger ones were not faster (apps/bench/micro/ring_bench.cpp)
 constexpr std::size_t least_ring_bytes = std::size_t{32} << 10;
 constexpr std::size_t most_inbox_bytes = std::size_t{16} << 20;
 

@@ -2,7 +2,7 @@
 //
 // A plain store fetches its line before it overwrites it, here from the other processor's cache. There are two ways around that:
 // the string instruction announces that whole lines will be written, and streaming stores go past the caches to memory. Which is
-// the fastest depends on the processor, on the length, and on where the lines are: tests/bench/copy_bench.cpp shows it.
+// the fastest depends on the processor, on the length, and on where the lines are: apps/bench/micro/copy_bench.cpp shows it.
 //
 //   library    memcpy of the C library
 //   string     rep movsb

@@ -84,7 +84,7 @@ TEST(CostOnTheWire, is_what_the_documentation_says) {
   std::ostringstream page;
   page << std::ifstream(SLUICE_RENDEZVOUS_PAGE).rdbuf();
   EXPECT_NE(page.str().find(bowtie().tables()), std::string::npos)
-      << "docs/results/rendezvous-model.md should have what tests/bench/rendezvous_model prints:\n"
+      << "docs/results/rendezvous-model.md should have what apps/bench/micro/rendezvous_model prints:\n"
       << bowtie().tables();
 }
 

@@ -8,7 +8,7 @@ threads of one core, and two copies at once took twice as long as one.
 import subprocess
 import time
 
-PROGRAM = "tests/bench/processor_distance"
+PROGRAM = "apps/bench/micro/processor_distance"
 SECONDS = 10
 SAMPLES = 29
 BETWEEN_SAMPLES = 0.1

@@ -26,8 +26,8 @@ from sluice_dev.base.distance import Distance
 from sluice_dev.testbed.bed import Bed
 
 LIBRARY_IN_BUILD = "interpose/libsluice.so"
-PROGRAM_IN_BUILD = "apps/bench/sluice_bench"
-GUARD_IN_BUILD = "tests/bench/guard_bench"
+PROGRAM_IN_BUILD = "apps/bench/mpi/sluice_bench"
+GUARD_IN_BUILD = "apps/bench/micro/guard_bench"
 JOB_SECONDS = 300
 
 # What a side adds to the environment; None: Sluice is not there.

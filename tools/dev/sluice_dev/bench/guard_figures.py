@@ -26,7 +26,7 @@ THREADS = (1, 2, 8)
 
 HEAD = """# Figures of the page guard
 
-Written by `tests/bench/guard_figures --builddir build --write` from what `tests/bench/guard_bench` measures; {date}, {machine}, {commit}.
+Written by `apps/bench/guard_figures --builddir build --write` from what `apps/bench/micro/guard_bench` measures; {date}, {machine}, {commit}.
 All figures in µs. [page-guard.md](../page-guard.md) says what the two guards do.
 
 `auto` chooses mprotect because of the second and the third table: the kernel maps pages for userfaultfd one by one, while it changes the
@@ -71,7 +71,7 @@ class Measured:
     """Results of guard_bench by name."""
 
     def __init__(self, builddir, repetitions):
-        command = [builddir / "tests/bench/guard_bench", "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
+        command = [builddir / "apps/bench/micro/guard_bench", "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
                    "--benchmark_min_time=0.05", "--benchmark_filter=^(protect|fault|page_fault)"]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         self._results = {}

@@ -88,7 +88,7 @@ def turns_in(output):
 
 def bench(name, seconds):
     sizes = ",".join(size_text(size).replace(" ", "").removesuffix("B") for size in SIZES)
-    return (("bench/sluice_bench", name, sizes, seconds),)
+    return (("bench/mpi/sluice_bench", name, sizes, seconds),)
 
 
 def pattern(name, *more):

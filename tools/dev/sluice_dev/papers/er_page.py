@@ -103,7 +103,7 @@ def print_table(rows):
 
 def protection_costs(builddir):
     """Microseconds to protect a message's pages and to open them again, by its size in KB: of single pages and of large ones."""
-    command = [builddir / "tests" / "bench" / "guard_bench", "--benchmark_format=json", "--benchmark_repetitions=5",
+    command = [builddir / "apps" / "bench" / "micro" / "guard_bench", "--benchmark_format=json", "--benchmark_repetitions=5",
                "--benchmark_min_time=0.05", "--benchmark_filter=protect_and_open/pages:[0-9]+/large:[01]/runs:1/userfaultfd:0$"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PROTECTION_SECONDS)
     best = collections.defaultdict(lambda: float("inf"))
@@ -169,7 +169,7 @@ as they are: [early-release.csv](early-release.csv).
 ## What protection costs beside the transfer
 
 The paper's table 2: protecting the pages of a message and opening them again, with nobody else about
-(`tests/bench/guard_bench`, mprotect, best of 5), beside the time that the message takes on the link.
+(`apps/bench/micro/guard_bench`, mprotect, best of 5), beside the time that the message takes on the link.
 *Single* pages are what a new buffer has, *large* ones what it has after three releases.
 
 {protection}

@@ -22,7 +22,7 @@ HOSTS = 2
 ROUNDS = 9
 JOB_SECONDS = 120
 COLUMNS = ("point", "side", "seconds", "computing", "check")
-TARGETS = ["interpose/libsluice.so", "tests/bench/guard_bench", PROGRAM, *(f"apps/{name}/{name}" for name in ("pes", "nbody", "m3"))]
+TARGETS = ["interpose/libsluice.so", "apps/bench/micro/guard_bench", PROGRAM, *(f"apps/{name}/{name}" for name in ("pes", "nbody", "m3"))]
 
 
 def measure(bed, builddir, point, side):

@@ -1,5 +1,5 @@
 // What alias blocks and page guard cost: protecting and opening, a fault, a migration, asking whether a block lives.
-// guard_threads_bench.cpp has what several threads cost each other. tests/bench/guard_figures makes a page of both.
+// guard_threads_bench.cpp has what several threads cost each other. apps/bench/guard_figures makes a page of both.
 //
 // The `small`/`large` column of the protection benchmarks: blocks in single pages, as a new buffer has them, and in large
 // ones, as a buffer gets them that is released often. The limits are 5 µs for 64 pages and 15 µs for 256.
