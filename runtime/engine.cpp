@@ -18,30 +18,29 @@ Engine::State::State(const Parts& parts)
       causality(*this),
       matching(job.size),
       early_return(std::make_unique<EarlyReturn>(*this)),
-      blocks(job.arena, memory_users) {
+      blocks(job.arena, memory_users),
+      page_waits(progress, early_return->releases, early_return->memory),
+      helper_thread({.progress = progress, .releases = early_return->releases, .statistics = statistics}) {
   set_process_name(static_cast<int>(job.self));
   causality.watch(&early_return->releases);
   if (!job.concurrent_calls) mutex.prefer_this_thread();
   if (!job.transport) return;
   if (blocks.usable()) {
-    early_return->releases.begin(*this);
+    early_return->releases.begin(page_waits);
     memory_users.set_guard(early_return->releases.guard());
   }
   // The application's signals are none of the helper thread's business, but a fault of its own must be reported.
   const sigset_t before = fault_signal::block_for_own_threads();
-  helper_thread = std::thread([this] { helper(); });
+  helper_thread.start();
   if (parts.arena_is_its_own && blocks.usable()) blocks.start_sweeper([this] { return blocks.sweep(mutex); });
   fault_signal::restore_mask(before);
-  // A peer may have something to ask before this process calls anything.
-  if (const Attention level = needed_attention(); level != Attention::none) set_attention(level);
+  progress.begin();
 }
 
 Engine::State::~State() {
   blocks.stop_sweeper();
-  if (!helper_thread.joinable()) return;
-  stopping.store(true, std::memory_order_release);
-  job.transport->wake_helper();
-  helper_thread.join();
+  if (!helper_thread.runs()) return;
+  helper_thread.stop();
   memory_users.set_guard(nullptr);
   early_return->releases.end();
 }
@@ -84,8 +83,7 @@ const RegistrationCache* Engine::registrations() const { return state_->job_regi
 void Engine::abandon() {
   if (PageGuard* guard = state_->early_return->releases.guard()) guard->abandon();
   held_signals::let_go();  // the lock is never given back here
-  // The thread object names a thread that exists in the parent only.
-  if (state_->helper_thread.joinable()) state_->helper_thread.detach();
+  state_->helper_thread.abandon();
   state_->blocks.abandon_sweeper();
   static_cast<void>(state_.release());
 }

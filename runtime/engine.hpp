@@ -19,6 +19,7 @@
 #include "runtime/datatype/layout.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/outcome.hpp"
+#include "runtime/host_calls.hpp"
 #include "runtime/policy/release_policy.hpp"
 #include "runtime/trace/kinds.hpp"
 
@@ -32,14 +33,6 @@ class PageGuard;
 class RegistrationCache;
 
 struct EngineStatistics;
-
-namespace detail {
-/// Engine::prepared_for_host_call, for wrappers, which hold no lock. Written under the engine lock; a thread reads what it wrote
-/// itself.
-extern std::atomic<bool> host_call_prepared;
-/// The frame of the calling thread's innermost `Engine::InHostCall`.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local const void* in_host_call;
-}  // namespace detail
 
 class Engine {
  public:
@@ -162,19 +155,7 @@ class Engine {
     if (MemoryMoves::any()) [[unlikely]]
       wait_for_moves();
   }
-  /// The calling thread is in a call of the host's, which may call back into the program; what is prepared for it holds until
-  /// the call returns.
-  class InHostCall {
-   public:
-    /// Not its own address, which a sanitizer may have put elsewhere than on the stack.
-    InHostCall() : outer_(detail::in_host_call) { detail::in_host_call = __builtin_frame_address(0); }
-    ~InHostCall() { detail::in_host_call = outer_; }
-    InHostCall(const InHostCall&) = delete;
-    InHostCall& operator=(const InHostCall&) = delete;
-
-   private:
-    const void* outer_;
-  };
+  using InHostCall = sluice::InHostCall;
 
   // --- fork ---------------------------------------------------------------------------------------------------------
   /// Completes what is under guard and keeps everything still, until the parent calls `after_fork` and the child `abandon`.

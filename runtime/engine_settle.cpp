@@ -3,8 +3,8 @@
 
 #include <sched.h>
 
+#include "runtime/engine/state.hpp"
 #include "runtime/engine/trace_events.hpp"
-#include "runtime/engine/waiting.hpp"
 #include "runtime/process/stall_clock.hpp"
 #include "runtime/release/early_return.hpp"
 
@@ -21,7 +21,7 @@ void settle(Engine::State& state, ByteRange bytes, Access access, Waiter& waiter
   memory.tell(traced, bytes, access);
   const Stall stall;
   while (memory.keeps_from(bytes, access)) {
-    if (!state.progress(lock)) waiter.step(lock);
+    if (!state.progress.round(lock)) waiter.step(lock);
   }
 }
 
@@ -36,40 +36,40 @@ bool Engine::this_thread_is_inside() { return detail::engine_depth != 0; }
 void Engine::settle_all(trace::SettleCause cause) {
   trace::Settling traced(cause);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
+  Inside inside(state_->progress, lock);
+  Waiter waiter(state_->progress, Waiter::Who::application);
   state_->early_return->memory.tell(traced, [](const Request&) { return true; });
   const Stall stall;
   while (!state_->causality.released().empty()) {
-    if (!state_->progress(lock)) waiter.step(lock);
+    if (!state_->progress.round(lock)) waiter.step(lock);
   }
 }
 
 void Engine::settle(ByteRange bytes, Access access) {
   trace::Settling traced(trace::SettleCause::operation);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
+  Inside inside(state_->progress, lock);
+  Waiter waiter(state_->progress, Waiter::Who::application);
   sluice::settle(*state_, bytes, access, waiter, lock, traced);
 }
 
 void Engine::settle_without_host(ByteRange bytes) {
   trace::Settling traced(trace::SettleCause::allocator);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::fault_handler);
+  Inside inside(state_->progress, lock);
+  Waiter waiter(state_->progress, Waiter::Who::fault_handler);
   sluice::settle(*state_, bytes, Access::write, waiter, lock, traced);
 }
 
 void Engine::settle_unknown() {
   trace::Settling traced(trace::SettleCause::output);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
+  Inside inside(state_->progress, lock);
+  Waiter waiter(state_->progress, Waiter::Who::application);
   state_->early_return->memory.tell(traced, [](const Request& request) { return request.unknown; });
   const Stall stall;
   while (state_->causality.unmatched() != 0) {
-    if (!state_->progress(lock)) waiter.step(lock);
+    if (!state_->progress.round(lock)) waiter.step(lock);
   }
 }
 
@@ -89,7 +89,7 @@ void Engine::leave_address_space() {
   }
   if (state_->job.transport) state_->job.transport->leave_address_space();  // what is mapped of peers' memory is never needed
   state_->blocks.let_end();
-  state_->leave_address_space();
+  state_->progress.end_blocks();
 }
 
 void Engine::discard(ByteRange bytes) {
@@ -100,14 +100,14 @@ void Engine::discard(ByteRange bytes) {
 std::size_t Engine::resolve(std::uint64_t lazy_token) {
   trace::Settling traced(trace::SettleCause::count);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
+  Inside inside(state_->progress, lock);
+  Waiter waiter(state_->progress, Waiter::Who::application);
   const auto is_asked_for = [&](const Request& request) { return request.unknown && request.lazy_token == lazy_token; };
   state_->early_return->memory.tell(traced, is_asked_for);
   const Stall stall;
   for (;;) {
     if (const auto bytes = state_->early_return->releases.lazy_counts().find(lazy_token)) return *bytes;
-    if (!state_->progress(lock)) waiter.step(lock);
+    if (!state_->progress.round(lock)) waiter.step(lock);
   }
 }
 
@@ -131,29 +131,29 @@ void Engine::prepare_fork() {
   for (;;) {
     settle_all(trace::SettleCause::fork);
     state_->mutex.lock();
-    if (state_->causality.released().empty() && state_->node_way.copies().busy() == 0 && state_->waits_for_pages == 0) break;
+    if (state_->causality.released().empty() && state_->node_way.copies().busy() == 0 && !state_->page_waits.any()) break;
     state_->sleepers.wake();
     state_->mutex.unlock();
     sched_yield();
   }
-  state_->forking.store(true, std::memory_order_release);
+  state_->page_waits.begin_fork();
   state_->blocks.prepare_fork(state_->memory_users.guard() && PageGuard::hears_this_thread(), state_->memory_in_use());
 }
 
 void Engine::after_fork() {
   state_->blocks.parent_after_fork();
-  state_->forking.store(false, std::memory_order_release);
+  state_->page_waits.end_fork();
   state_->mutex.unlock();
 }
 
 void Engine::drain() {
   settle_all(trace::SettleCause::finalize);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
-  Waiter waiter(*state_, Waiter::Who::application);
+  Inside inside(state_->progress, lock);
+  Waiter waiter(state_->progress, Waiter::Who::application);
   const Transport* transport = state_->job.transport;
   for (;;) {
-    if (state_->progress(lock)) continue;
+    if (state_->progress.round(lock)) continue;
     // What this process has sent to itself and not received when nothing moves any more, nobody will receive.
     if (state_->all_requests.counts().pending_sends == state_->all_requests.counts().sends_to_self &&
         state_->outbox.queued() == 0 && state_->put_receiver.withdrawals() == 0 && !(transport && transport->holds_output()))

@@ -1,15 +1,12 @@
-// The helper thread: progresses while the application computes, and notices peers that die. It sleeps in the kernel otherwise,
-// never calls the host MPI and never allocates from the application's heap.
+#include "runtime/helper_thread.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <utility>
 
 #include "runtime/base/fatal.hpp"
-#include "runtime/engine/state.hpp"
-#include "runtime/release/early_return.hpp"
 #include "runtime/trace/call.hpp"
 
 namespace sluice {
@@ -21,67 +18,93 @@ constexpr std::chrono::microseconds look_interval{50};
 /// not give it the processor whenever it is ready.
 constexpr std::chrono::microseconds moment{20};
 
+void pause(Lock& lock, std::chrono::microseconds time) {
+  lock.unlock();
+  std::this_thread::sleep_for(time);
+  lock.lock();
+}
+
 }  // namespace
 
-void Engine::State::helper() {
+void HelperThread::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void HelperThread::stop() {
+  stopping_.store(true, std::memory_order_release);
+  parts_.progress.job().transport->wake_helper();
+  thread_.join();
+}
+
+/// The thread object names a thread that exists in the parent only.
+void HelperThread::abandon() {
+  if (thread_.joinable()) thread_.detach();
+}
+
+void HelperThread::run() {
   pthread_setname_np(pthread_self(), "sluice");
-  while (!stopping.load(std::memory_order_acquire)) {
-    job.transport->sleep_helper();
-    Lock lock(mutex);
-    if (stopping.load(std::memory_order_relaxed)) return;
-    ++statistics.helper_wakeups;
-    early_return->releases.helper_wakes();
-    const trace::Span traced(trace::Kind::helper);
-    job.transport->attend();
-    check_vanished(lock);
-    sleepers.wake();  // where the helper thread hears for those that sleep
-    // Where the application has left a copy undone, it was most often about to come back, and this thread may have taken the
-    // processor from it, for ms. So after a first piece it gets that back for a moment, and comes in and takes over, or computes.
-    bool gives_back = !job.spare_processor && !job.oversubscribed && causality.released().empty();
-    // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
-    // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
-    // do while this thread has the only copy out of the list.
-    while (inside == 0 || (!node_way.list().empty() && (job.spare_processor || inside == sleepers.count))) {
-      const bool moved = progress(lock);
-      early_return->releases.advance();
-      if (!node_way.list().empty() && std::exchange(gives_back, false)) {
-        lock.unlock();
-        std::this_thread::sleep_for(moment);
-        lock.lock();
-        continue;
-      }
-      if (moved || !node_way.list().empty()) continue;
-      if (!put_sender.needs_looks() || stopping.load(std::memory_order_relaxed)) break;
-      lock.unlock();
-      std::this_thread::sleep_for(look_interval);
-      lock.lock();
-    }
-    if (inside == 0) arm(lock);
-    early_return->releases.helper_sleeps();
-    job.transport->flush_alerts();
+  Transport& transport = *parts_.progress.job().transport;
+  while (!stopping_.load(std::memory_order_acquire)) {
+    transport.sleep_helper();
+    Lock lock(parts_.progress.lock());
+    if (stopping_.load(std::memory_order_relaxed)) return;
+    wake(lock);
   }
 }
 
-void Engine::State::check_vanished(Lock& lock) {
+void HelperThread::wake(Lock& lock) {
+  Progress& progress = parts_.progress;
+  Transport& transport = *progress.job().transport;
+  ++parts_.statistics.helper_wakeups;
+  parts_.releases.helper_wakes();
+  const trace::Span traced(trace::Kind::helper);
+  transport.attend();
+  check_vanished(lock);
+  progress.sleepers().wake();  // where the helper thread hears for those that sleep
+  work(lock);
+  if (progress.inside() == 0) progress.arm(lock);
+  parts_.releases.helper_sleeps();
+  transport.flush_alerts();
+}
+
+void HelperThread::work(Lock& lock) {
+  Progress& progress = parts_.progress;
+  const Work& left = progress.work();
+  const Job& job = progress.job();
+  // Where the application has left a copy undone, it was most often about to come back, and this thread may have taken the
+  // processor from it, for ms. So after a first piece it gets that back for a moment, and comes in and takes over, or computes.
+  bool gives_back = !job.spare_processor && !job.oversubscribed && !left.has_released();
+  // An application thread that comes in takes over. With a processor for both, copies under way are brought to an end all the
+  // same; without, the two would take it from each other for whole slices of time, unless the application sleeps, which it may
+  // do while this thread has the only copy out of the list.
+  while (progress.inside() == 0 ||
+         (left.has_copies() && (job.spare_processor || progress.inside() == progress.sleepers().count))) {
+    const bool moved = progress.round(lock);
+    parts_.releases.advance();
+    if (left.has_copies() && std::exchange(gives_back, false)) {
+      pause(lock, moment);
+    } else if (!moved && !left.has_copies()) {
+      if (!left.needs_looks() || stopping_.load(std::memory_order_relaxed)) return;
+      pause(lock, look_interval);
+    }
+  }
+}
+
+void HelperThread::check_vanished(Lock& lock) {
   // The launcher knows better with which code the job is to end, and does so within moments; only if it does not, this process
   // ends itself. Meanwhile nobody is kept from ending in a way of its own: the lock is free.
   constexpr unsigned patience_s = 10;
-  const Peer gone = job.transport->vanished();
-  const bool concerned = inside != 0 || all_requests.counts().pending_sends != 0 || all_requests.counts().large_receives != 0 ||
-                         !causality.released().empty();
-  if (static_cast<int>(gone) < 0 || !concerned || ending.exchange(true, std::memory_order_relaxed)) return;
-  report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone),
-         job.transport->cause());
+  const Progress& progress = parts_.progress;
+  const Transport& transport = *progress.job().transport;
+  const Peer gone = transport.vanished();
+  const RequestCounts& counts = progress.work().requests().counts();
+  const bool concerned =
+      progress.inside() != 0 || counts.pending_sends != 0 || counts.large_receives != 0 || progress.work().has_released();
+  if (static_cast<int>(gone) < 0 || !concerned || ending_.exchange(true, std::memory_order_relaxed)) return;
+  report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone), transport.cause());
   lock.unlock();
   ::sleep(patience_s);
   end_process();
-}
-
-void Engine::announce_end() {
-  state_->ending.store(true, std::memory_order_relaxed);
-  if (this_thread_is_inside() || !state_->job.transport) return;
-  const Lock lock(state_->mutex);
-  state_->job.transport->say_goodbye();
 }
 
 }  // namespace sluice

@@ -96,6 +96,8 @@ class AliasBlocks {
   /// It was limited, and there will be no blocks any more.
   [[nodiscard]] bool have_ended() const { return have_ended_; }
   void let_end() { are_to_end_ = true; }
+  /// Threads that write to blocks meanwhile would wait until they have ended.
+  [[nodiscard]] bool may_end() const { return others_.holds_writers_up(); }
   /// Makes all blocks private. No message is on its way, and nothing under guard. Where one has to stay, it is tried again when
   /// another is to be made.
   void end();

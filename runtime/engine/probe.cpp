@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "runtime/engine/waiting.hpp"
+#include "runtime/engine/state.hpp"
 
 namespace sluice {
 namespace {
 
 Message* look(Engine::State& state, Lock& lock, Context& context, Rank from, Tag tag) {
   Message* message = context.find_unexpected(from, tag);
-  if (!message && state.progress(lock)) message = context.find_unexpected(from, tag);
+  if (!message && state.progress.round(lock)) message = context.find_unexpected(from, tag);
   return message;
 }
 
 Message* wait_for(Engine::State& state, Lock& lock, Context& context, Rank from, Tag tag) {
-  Waiter waiter(state, Waiter::Who::application);
+  Waiter waiter(state.progress, Waiter::Who::application);
   Message* message = nullptr;
   while (!(message = look(state, lock, context, from, tag))) {
     waiter.step(lock);
@@ -35,28 +35,28 @@ Outcome describe(const Message& message) {
 
 bool Engine::probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   const Message* message = look(*state_, lock, context, from, tag);
   if (message) {
     found = describe(*message);
   } else {
-    state_->idle_call(lock);
+    state_->progress.idle_call(lock);
   }
   return message != nullptr;
 }
 
 void Engine::wait_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   found = describe(*wait_for(*state_, lock, context, from, tag));
 }
 
 Message* Engine::matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Message* message = look(*state_, lock, context, from, tag);
   if (!message) {
-    state_->idle_call(lock);
+    state_->progress.idle_call(lock);
     return nullptr;
   }
   found = describe(*message);
@@ -66,7 +66,7 @@ Message* Engine::matched_probe(Context& context, Rank from, Tag tag, Outcome& fo
 
 Message* Engine::wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Message* message = wait_for(*state_, lock, context, from, tag);
   found = describe(*message);
   context.remove_unexpected(message);

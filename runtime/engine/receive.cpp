@@ -1,7 +1,7 @@
 // Receiving: posting and completion.
 
+#include "runtime/engine/state.hpp"
 #include "runtime/engine/trace_events.hpp"
-#include "runtime/engine/waiting.hpp"
 
 namespace sluice {
 
@@ -45,7 +45,7 @@ void Engine::give_back(Request* first, Request* last) {
 
 Outcome Engine::receive(Context& context, Rank from, Tag tag, void* data, std::size_t capacity, CallSite site) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* receive = state_->all_requests.new_receive(context, from, tag, site);
   receive->data = static_cast<std::byte*>(data);
   receive->bytes = capacity;
@@ -58,7 +58,7 @@ Outcome Engine::receive(Context& context, Rank from, Tag tag, void* data, std::s
 Outcome Engine::receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site) {
   if (buffer.is_contiguous()) return receive(context, from, tag, buffer.data(), buffer.bytes(), site);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* receive = state_->all_requests.new_receive(context, from, tag, site);
   receive->describe(buffer);
   receive->call_waits = true;
@@ -69,7 +69,7 @@ Outcome Engine::receive(Context& context, Rank from, Tag tag, const UserBuffer& 
 
 Request* Engine::start_receive(Context& context, Rank from, Tag tag, std::span<std::byte> buffer, CallSite site, Caller caller) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* receive = state_->all_requests.new_receive(context, from, tag, site);
   receive->data = buffer.data();
   receive->bytes = buffer.size();
@@ -81,7 +81,7 @@ Request* Engine::start_receive(Context& context, Rank from, Tag tag, std::span<s
 Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site, Caller caller) {
   if (buffer.is_contiguous()) return start_receive(context, from, tag, std::span(buffer.data(), buffer.bytes()), site, caller);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* receive = state_->all_requests.new_receive(context, from, tag, site);
   receive->describe(buffer);
   receive->call_waits = caller == Caller::waits;
@@ -91,7 +91,7 @@ Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserB
 
 Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallSite site, Caller caller) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* receive = state_->all_requests.new_receive(*message->context, message->source, message->tag, site);
   receive->describe(buffer);
   receive->call_waits = caller == Caller::waits;
@@ -102,7 +102,7 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
 
 void Engine::cancel(Request& request) {
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   if (request.kind == Request::Kind::receive && request.match_link.linked) state_->put_receiver.cancel(request);
 }
 

@@ -9,8 +9,8 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/engine/eager.hpp"
+#include "runtime/engine/state.hpp"
 #include "runtime/engine/trace_events.hpp"
-#include "runtime/engine/waiting.hpp"
 #include "runtime/guard/user_memory.hpp"
 
 namespace sluice {
@@ -211,7 +211,7 @@ void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::siz
   auto tried = State::AtOnce::not_tried;
   if (mode == SendMode::standard && !frequent) tried = state_->send_at_once(context, to, tag, start, bytes);
   if (tried == State::AtOnce::has_left) return;
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
   send->bytes = bytes;
@@ -225,7 +225,7 @@ void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::siz
 void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site) {
   if (buffer.is_contiguous()) return send(context, to, tag, buffer.data(), buffer.bytes(), mode, site);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->describe(buffer);
   send->call_waits = true;
@@ -241,7 +241,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::span<const 
   auto tried = State::AtOnce::not_tried;
   if (mode == SendMode::standard && !frequent) tried = state_->send_at_once(context, to, tag, data.data(), data.size());
   if (tried == State::AtOnce::has_left) return nullptr;
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(data.data());
   send->bytes = data.size();
@@ -255,7 +255,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, const UserBuffer
                             Caller caller) {
   if (buffer.is_contiguous()) return start_send(context, to, tag, std::span(buffer.data(), buffer.bytes()), mode, site, caller);
   Lock lock(state_->mutex);
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->describe(buffer);
   send->call_waits = caller == Caller::waits;
@@ -269,7 +269,7 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<
   auto tried = State::AtOnce::not_tried;
   if (mode == SendMode::standard) tried = state_->send_at_once(context, to, tag, copy.get(), bytes);
   if (tried == State::AtOnce::has_left) return nullptr;
-  Inside inside(*state_, lock);
+  Inside inside(state_->progress, lock);
   Request* send = state_->all_requests.new_send(context, to, tag, mode, site);
   send->data = copy.get();
   send->owned = std::move(copy);
@@ -286,10 +286,10 @@ std::size_t Engine::buffered_bytes(std::size_t overhead) {
 
 void Engine::State::wait_until_none(const std::size_t& sends) {
   Lock lock(mutex);
-  Inside entered(*this, lock);
-  Waiter waiter(*this, Waiter::Who::application);
+  Inside entered(progress, lock);
+  Waiter waiter(progress, Waiter::Who::application);
   while (sends != 0) {
-    if (!progress(lock)) waiter.step(lock);
+    if (!progress.round(lock)) waiter.step(lock);
   }
 }
 

@@ -1,5 +1,5 @@
 // The engine's inside. One file per concern implements it: in engine/ send, receive, arrival (matching), reply and probe, in
-// rendezvous/ what moves a large message, and beside engine.hpp engine_progress, engine_wait, engine_settle and helper_thread.
+// rendezvous/ what moves a large message, and beside engine.hpp engine_wait and engine_settle. Progress is an object of its own.
 // Early return is an object of its own (release/early_return.hpp).
 //
 // Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
@@ -8,8 +8,6 @@
 
 #include <list>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "runtime/alias/alias_blocks.hpp"
@@ -30,10 +28,12 @@
 #include "runtime/engine/requests.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/guard/page_guard.hpp"
-#include "runtime/idle_calls.hpp"
+#include "runtime/helper_thread.hpp"
 #include "runtime/machine/calibration.hpp"
+#include "runtime/page_waits.hpp"
 #include "runtime/policy/announcement_budget.hpp"
 #include "runtime/policy/unchanged_sends.hpp"
+#include "runtime/progress.hpp"
 #include "runtime/registration/job_registrations.hpp"
 #include "runtime/rendezvous/frequent_sender.hpp"
 #include "runtime/rendezvous/node_way.hpp"
@@ -45,14 +45,13 @@
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/rendezvous/ways.hpp"
 #include "runtime/trace/kinds.hpp"
+#include "runtime/waiter.hpp"
 
 namespace sluice {
 
-using Lock = std::unique_lock<EngineLock>;
-class Waiter;        // engine/waiting.hpp
 struct EarlyReturn;  // release/early_return.hpp
 
-struct Engine::State final : MessageSink, FaultWaiter, Causality::Sink, Outbox::Host, Requests::Host {
+struct Engine::State final : MessageSink, Causality::Sink, Outbox::Host, Requests::Host {
   explicit State(const Parts& parts);
   ~State();
 
@@ -87,7 +86,9 @@ struct Engine::State final : MessageSink, FaultWaiter, Causality::Sink, Outbox::
   void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
   Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override;
   /// Where one message is waited for, the next has no receive yet, and would be kept in a copy.
-  [[nodiscard]] bool takes_another() const override { return awaits_many && all_requests.counts().open_receives != 0; }
+  [[nodiscard]] bool takes_another() const override {
+    return progress.application().awaits_many && all_requests.counts().open_receives != 0;
+  }
   /// What Matcher asks of the rest.
   class MatchHost final : public Matcher::Host {
    public:
@@ -141,44 +142,15 @@ struct Engine::State final : MessageSink, FaultWaiter, Causality::Sink, Outbox::
   void on_fin(Request* request, std::uint8_t flags) { ways.ended(*request, flags); }
   void on_refuse(Request* receive, std::size_t offset);
 
-  // --- progress and waiting (engine_progress.cpp, engine_wait.cpp)
-  // ------------------------------------------------------------------------------------
-  /// Polls everything once; true when something came.
-  bool take_messages();
-  [[nodiscard]] bool has_work_besides() const;
-  bool work_besides();
-  /// ... and does one piece of whatever work is there; true when something moved.
-  bool progress(Lock& lock);
-  void note_awaited(std::span<Request* const> requests);
+  // --- waiting (engine_wait.cpp)
   void wait_all(Lock& lock, std::span<Request* const> requests, CallSite site);
-  void idle_call(Lock& lock);  // a test or probe that found nothing (engine_idle.cpp)
-  [[nodiscard]] bool is_at_rest() const;
-  void enter();
-  void leave(Lock& lock);
-  void arm(Lock& lock);
-  [[nodiscard]] bool copies_before_leaving() const;
-  [[nodiscard]] bool leaves_copies() const;
-  [[nodiscard]] Attention needed_attention() const;
-  void set_host_call(bool now);
-  [[nodiscard]] static bool is_callback();
-  void set_attention(Attention level);
-  void sleep(Lock& lock, std::chrono::microseconds limit);
-  void sleep_unlocked(Lock& lock, std::chrono::microseconds limit);
-  void wait_a_little(unsigned attempt) override;
-  void wait_a_little(Lock& lock, unsigned attempt);
 
   [[nodiscard]] ForkedBlocks::InUse memory_in_use() const;
-
-  void leave_address_space();
 
   // --- what was held back for causality (engine/causality.hpp) -------------------------------------------------------
   void send_held(Request& send) override { transmit(&send); }
   void begin_held(Request& receive) override { ways.begin(receive); }
   void acknowledge_held(Peer peer, std::uint64_t subject, std::uint32_t traced) override;
-
-  // --- helper thread (helper_thread.cpp) ----------------------------------------------------------------------------
-  void helper();
-  void check_vanished(Lock& lock);
 
   [[nodiscard]] bool offers_block(const Request& send) {
     return send.peer != job.self && !send.has_gaps() && !send.owned && job.transport->can_read_blocks(send.peer) &&
@@ -227,23 +199,27 @@ struct Engine::State final : MessageSink, FaultWaiter, Causality::Sink, Outbox::
   FrequentSender frequent_sender{{job, all_requests, blocks, memory_users, job_registrations, rdma_transfers, statistics}};
   Ways ways{{job, all_requests, message_lines, frequent_sender.under_way()}, {&rdma_way, &node_way, &stream_way}};
 
-  std::size_t inside = 0;    // application threads in a carried call (or in the fault handler)
-  std::size_t waiting = 0;   // ... in MPI_Wait and the like
-  bool awaits_many = false;  // receives, the last call that waited for some, or polled for several
-  Attention attention = Attention::none;
-  bool host_call = false;  // the application may be blocked in a call of the host's
+  Progress progress{{.lock = mutex,
+                     .sleepers = sleepers,
+                     .blocks = blocks,
+                     .work = {.sink = *this,
+                              .outbox = outbox,
+                              .stream = stream_way,
+                              .rdma = rdma_way,
+                              .put_receiver = put_receiver,
+                              .put_sender = put_sender,
+                              .node = node_way,
+                              .requests = all_requests,
+                              .causality = causality,
+                              .frequent = frequent_sender,
+                              .transfers = rdma_transfers,
+                              .job = job}}};
   AliasBlocks blocks;
   MatchTrace match_trace{job.config};
   MemoryUsers memory_users{job, job_registrations, match_trace};
-  CopierChoice copier_choice{job, all_requests, message_lines, {inside, waiting, awaits_many}};
-  IdleCalls idle_calls;
-
-  std::size_t waits_for_pages = 0;  // threads in wait_a_little
-  std::atomic<bool> stopping{false};
-  /// With the lock held: nothing is closed, and nobody who waits for a page may wait for the lock.
-  std::atomic<bool> forking{false};
-  std::atomic<bool> ending{false};  // the job is being ended: peers may vanish
-  std::thread helper_thread;
+  CopierChoice copier_choice{job, all_requests, message_lines, progress.application()};
+  PageWaits page_waits;
+  HelperThread helper_thread;
 };
 
 }  // namespace sluice

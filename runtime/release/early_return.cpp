@@ -20,7 +20,7 @@ bool EarlyReturn::can_read_from(const Request& receive) const { return engine.no
 
 void EarlyReturn::withdraw(Request& receive) { engine.put_receiver.withdraw(receive); }
 
-void EarlyReturn::progress(Lock& lock) { engine.progress(lock); }
+void EarlyReturn::progress(Lock& lock) { engine.progress.round(lock); }
 
 // --- what State has to do with releases and their like ------------------------------------------------------------------
 

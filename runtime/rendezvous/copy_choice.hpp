@@ -12,19 +12,13 @@
 
 #include <cstddef>
 
+#include "runtime/engine/application_now.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/message_lines.hpp"
 #include "runtime/engine/requests.hpp"
 #include "runtime/policy/hybrid_choice.hpp"
 
 namespace sluice {
-
-/// What the application's threads do, in numbers that change all the time.
-struct ApplicationNow {
-  const std::size_t& inside;   // in a carried call, or in the fault handler
-  const std::size_t& waiting;  // ... in MPI_Wait and the like
-  const bool& awaits_many;     // receives, the last call that waited for some
-};
 
 class CopierChoice {
  public:
@@ -54,7 +48,7 @@ class CopierChoice {
   const Job& job_;
   const Requests& requests_;
   MessageLines& lines_;
-  const ApplicationNow application_;
+  const ApplicationNow& application_;
 };
 
 }  // namespace sluice

@@ -48,10 +48,8 @@ struct Side {
   Asked news() { return below.news(); }
 
   EngineBelow below;
-  std::size_t inside = 1;
-  std::size_t waiting = 0;
-  bool awaits_many = false;
-  CopierChoice copiers{below.job, below.requests, below.lines, {inside, waiting, awaits_many}};
+  ApplicationNow application{.inside = 1};
+  CopierChoice copiers{below.job, below.requests, below.lines, application};
   FakeChunkReader adapter;
   EngineLock mutex;
   NodeWay way;

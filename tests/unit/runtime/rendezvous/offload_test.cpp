@@ -81,10 +81,8 @@ class OffloadTest : public ::testing::Test {
   std::vector<std::byte> target_ = std::vector<std::byte>(bytes);
   NodeWithAdapter memory_;
   EngineBelow below_{Peer{1}, memory_, with_adapter()};
-  std::size_t inside_ = 1;
-  std::size_t waiting_ = 0;
-  bool awaits_many_ = false;
-  CopierChoice copiers_{below_.job, below_.requests, below_.lines, {inside_, waiting_, awaits_many_}};
+  ApplicationNow application_{.inside = 1};
+  CopierChoice copiers_{below_.job, below_.requests, below_.lines, application_};
   NodeCopies copies_{{&memory_, &memory_, nullptr, below_.lines, below_.statistics}};
   RdmaWay rdma_way_{{below_.job, below_.registrations, below_.transfers, below_.statistics, below_.blocks, below_.users,
                      below_.outbox, below_.requests, below_.matches, below_.ways}};

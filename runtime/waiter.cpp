@@ -1,11 +1,11 @@
-// The ladder of one wait: spin, give turns, tell peers, let the host and signals in, sleep (see engine_progress.cpp).
-#include "runtime/engine/waiting.hpp"
+#include "runtime/waiter.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/guard/held_signals.hpp"
 
 namespace sluice {
 namespace {
@@ -49,7 +49,7 @@ void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
 }
 
 void Waiter::give_turns(Lock& lock, std::uint64_t now) {
-  if (!state_.job.uses_sockets || state_.job.oversubscribed || now - std::max(started_, last_turn_) < turn_ns) return;
+  if (!progress_.job().uses_sockets || progress_.job().oversubscribed || now - std::max(started_, last_turn_) < turn_ns) return;
   last_turn_ = now;
   lock.unlock();
   sched_yield();
@@ -57,20 +57,20 @@ void Waiter::give_turns(Lock& lock, std::uint64_t now) {
 }
 
 void Waiter::tell_of_waiting() {
-  if (state_.job.oversubscribed) return;  // nobody leaves anything undone
-  const std::uint64_t interval = telling_ns + telling_ns_per_peer * state_.job.processes_on_node;
+  if (progress_.job().oversubscribed) return;  // nobody leaves anything undone
+  const std::uint64_t interval = telling_ns + telling_ns_per_peer * progress_.job().processes_on_node;
   if (waited_ns_ - last_telling_ < interval) return;
   last_telling_ = waited_ns_;
-  if (state_.job.transport) state_.job.transport->tell_of_waiting();
+  if (progress_.job().transport) progress_.job().transport->tell_of_waiting();
 }
 
 void Waiter::poll_host(Lock& lock, std::uint64_t now) {
-  if (who_ != Who::application || !state_.job.host.progress) return;
-  const bool busy = state_.job.host.outstanding && state_.job.host.outstanding();
+  if (who_ != Who::application || !progress_.job().host.progress) return;
+  const bool busy = progress_.job().host.outstanding && progress_.job().host.outstanding();
   if (now - last_host_poll_ < (busy ? host_busy_ns : host_idle_ns)) return;
   last_host_poll_ = now;
   lock.unlock();
-  state_.job.host.progress();
+  progress_.job().host.progress();
   lock.lock();
 }
 
@@ -89,8 +89,8 @@ void Waiter::let_cancellation_act(Lock& lock) {
 }
 
 void Waiter::step(Lock& lock, std::uint64_t until_ns) {
-  if (state_.mutex.contended()) state_.mutex.give_way();
-  if (state_.job.oversubscribed) {
+  if (progress_.lock().contended()) progress_.lock().give_way();
+  if (progress_.job().oversubscribed) {
     lock.unlock();
     sched_yield();
     lock.lock();
@@ -104,19 +104,21 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   let_signals_in(lock, now);
   give_turns(lock, now);
   poll_host(lock, now);
-  const std::uint64_t completions = state_.all_requests.completions();
+  const std::uint64_t completions = progress_.work().requests().completions();
   if (completions != seen_completions_) last_completion_ = now;
   seen_completions_ = completions;
   if (now - std::max(started_, last_completion_) < awake_ns) return;
   if (until_ns <= waited_ns_) return;
-  if (state_.job.transport && static_cast<int>(state_.job.transport->vanished()) >= 0) state_.job.transport->wake_helper();
-  const bool host_busy = state_.job.host.outstanding && state_.job.host.outstanding();
+  if (progress_.job().transport && static_cast<int>(progress_.job().transport->vanished()) >= 0)
+    progress_.job().transport->wake_helper();
+  const bool host_busy = progress_.job().host.outstanding && progress_.job().host.outstanding();
   microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
   // What comes to a receive that was announced wakes nobody. Looked for more and more rarely, so that it is late by so much at
   // most.
-  if (state_.put_receiver.announced() != 0) limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
+  if (progress_.work().announced_receives() != 0)
+    limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
   limit = std::min(limit, microseconds((until_ns - waited_ns_) / 1000 + 1));
-  state_.sleep(lock, limit);
+  progress_.sleep(lock, limit);
 }
 
 }  // namespace sluice

@@ -1,0 +1,120 @@
+// What the engine has to do: messages that come, what the ways have to move by and by, and whether any of that is left. It owns
+// nothing, knows no waiting, and wakes nobody (progress.hpp).
+//
+// References to what has work stand beside each other, in the order in which a poll looks at it: the cache lines of one poll that
+// finds nothing are these and those of what they name.
+//
+// Belongs to the engine lock; `round` gives it up while a chunk is being copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "runtime/engine/causality.hpp"
+#include "runtime/engine/job.hpp"
+#include "runtime/engine/lock.hpp"
+#include "runtime/engine/outbox.hpp"
+#include "runtime/engine/requests.hpp"
+#include "runtime/rendezvous/frequent_sender.hpp"
+#include "runtime/rendezvous/node_way.hpp"
+#include "runtime/rendezvous/put_receiver.hpp"
+#include "runtime/rendezvous/put_sender.hpp"
+#include "runtime/rendezvous/rdma_way.hpp"
+#include "runtime/rendezvous/stream_way.hpp"
+#include "runtime/transport/message_sink.hpp"
+
+namespace sluice {
+
+using Lock = std::unique_lock<EngineLock>;
+
+class Work {
+ public:
+  struct Parts {
+    MessageSink& sink;
+    Outbox& outbox;
+    StreamWay& stream;
+    RdmaWay& rdma;
+    PutReceiver& put_receiver;
+    PutSender& put_sender;
+    NodeWay& node;
+    const Requests& requests;
+    const Causality& causality;
+    // Looked at when something else says that it matters.
+    const FrequentSender& frequent;
+    const RdmaTransfers& transfers;
+    const Job& job;
+  };
+  explicit Work(const Parts& parts);
+
+  // --- doing it
+  /// Polls everything once; true when something came.
+  bool take_messages() {
+    bool moved = transport_ && transport_->poll(parts_.sink) > 0;
+    if (has_work_besides()) [[unlikely]]
+      moved |= work_besides();
+    return moved;
+  }
+  /// ... and does one piece of whatever work is there; true when something moved. `inside`: threads in calls.
+  bool round(Lock& lock, const std::uint32_t& inside);
+
+  // --- what is left of it
+  /// Nothing is to be done until a message comes or a call begins something.
+  [[nodiscard]] bool is_done() const {
+    return !has_work_besides() && parts_.outbox.queued() == 0 && !has_copies() && parts_.node.helping().empty() &&
+           parts_.causality.released().empty() && !holds_back();
+  }
+  /// A thread that is about to sleep finds something to do.
+  [[nodiscard]] bool has_some_now() const {
+    return (transport_ && transport_->pending()) || parts_.outbox.self_pending() || has_copies() ||
+           !parts_.node.helping().empty();
+  }
+  /// Something is to be posted or sent, and there may be room for it; or has to be looked at without being told.
+  [[nodiscard]] bool wants_rounds() const {
+    return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks();
+  }
+  /// Messages are in blocks, or on their way to or from them.
+  [[nodiscard]] bool may_use_blocks() const;
+
+  // --- as wake_policy.hpp asks
+  [[nodiscard]] bool holds_back() const { return !parts_.causality.held().empty(); }
+  [[nodiscard]] bool has_released() const { return !parts_.causality.released().empty(); }
+  [[nodiscard]] bool announces_receives() const { return announces_receives_; }
+  /// A sender waits for the end of a copy in which this side has taken part.
+  [[nodiscard]] bool shares_copies() const { return parts_.node.shared_receives() != 0; }
+  [[nodiscard]] std::size_t large_receives() const { return parts_.requests.counts().large_receives; }
+  [[nodiscard]] std::size_t open_receives() const { return parts_.requests.counts().open_receives; }
+  /// Something is still to leave, besides what an adapter reads by itself.
+  [[nodiscard]] bool has_unsent() const {
+    const std::size_t not_left = parts_.requests.sends_not_left();
+    return (not_left != 0 && not_left != parts_.frequent.under_way()) || parts_.outbox.queued() != 0 ||
+           (transport_ && transport_->holds_output());
+  }
+  [[nodiscard]] bool has_copies() const { return !parts_.node.list().empty(); }
+  /// No longer than the helper thread takes to be woken.
+  [[nodiscard]] bool next_copy_is_short() const;
+  [[nodiscard]] bool next_peer_is_asleep() const { return transport_->is_asleep(parts_.node.list().first()->peer); }
+  [[nodiscard]] bool some_peer_is_asleep() const;
+  [[nodiscard]] const Job& job() const { return parts_.job; }
+  [[nodiscard]] Transport* transport() const { return transport_; }
+
+  // --- of single parts
+  [[nodiscard]] const Requests& requests() const { return parts_.requests; }
+  /// Receives that may be written to without a message that says so.
+  [[nodiscard]] std::size_t announced_receives() const { return parts_.put_receiver.announced(); }
+  [[nodiscard]] bool needs_looks() const { return parts_.put_sender.needs_looks(); }
+
+ private:
+  // Most polls find that nothing of this is there, and should not pay for calls.
+  [[nodiscard]] bool has_work_besides() const {
+    return parts_.outbox.self_pending() || !parts_.stream.empty() || parts_.rdma.has_work() || parts_.put_receiver.has_work() ||
+           parts_.put_sender.has_work();
+  }
+  bool work_besides();
+
+  const bool announces_receives_;
+  Transport* const transport_;  // nullptr in a job of one process
+  const Parts parts_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+#include "runtime/waiter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "runtime/engine/state.hpp"
+#include "tests/unit/support/recording_doorbell.hpp"
+#include "tests/unit/support/two_engines.hpp"
+
+namespace sluice {
+namespace {
+
+int host_polls = 0;
+
+class WaiterTest : public testing::Test {
+ protected:
+  WaiterTest() { host_polls = 0; }
+  static EngineParts parts(RecordingDoorbell& doorbell) {
+    EngineParts made = one_of_two(Peer{0}, doorbell, {});
+    made.host.progress = [] { ++host_polls; };
+    made.host.outstanding = [] { return true; };
+    return made;
+  }
+  /// As a call that waits for so long.
+  std::vector<std::string> wait(Waiter::Who who, std::uint64_t for_ns, std::uint64_t until_ns = ~std::uint64_t{0}) {
+    Lock lock(state_.mutex);
+    const Inside here(state_.progress, lock);
+    Waiter waiter(state_.progress, who);
+    doorbell_.news();
+    while (waiter.waited_ns() < for_ns) waiter.step(lock, until_ns);
+    EXPECT_TRUE(lock.owns_lock());
+    return doorbell_.news();
+  }
+  static bool has(const std::vector<std::string>& news, const std::string& what) {
+    return std::find(news.begin(), news.end(), what) != news.end();
+  }
+
+  RecordingDoorbell doorbell_;
+  Engine::State state_{parts(doorbell_)};
+};
+
+TEST_F(WaiterTest, tells_peers_that_it_waits) { EXPECT_TRUE(has(wait(Waiter::Who::application, 100'000), "tell")); }
+
+TEST_F(WaiterTest, sleeps_when_the_wait_is_long) { EXPECT_TRUE(has(wait(Waiter::Who::application, 3'000'000), "sleep")); }
+
+TEST_F(WaiterTest, does_not_sleep_past_the_time_at_which_the_caller_has_something_to_do) {
+  EXPECT_FALSE(has(wait(Waiter::Who::application, 3'000'000, 1'000'000), "sleep"));
+}
+
+TEST_F(WaiterTest, the_host_progresses_in_calls_of_the_application_only) {
+  wait(Waiter::Who::fault_handler, 200'000);
+  EXPECT_EQ(host_polls, 0);
+  wait(Waiter::Who::application, 200'000);
+  EXPECT_GE(host_polls, 1);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,91 @@
+#include "runtime/wake_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+namespace sluice {
+namespace {
+
+/// Facts that are simply said.
+struct Facts {
+  struct Node {
+    bool spare_processor = false;
+    bool oversubscribed = false;
+  };
+
+  bool held = false;
+  bool released = false;
+  bool announces = false;
+  bool shares = false;
+  std::size_t large = 0;
+  std::size_t open = 0;
+  bool unsent = false;
+  bool copies = false;
+  bool short_copy = false;
+  bool next_asleep = false;
+  bool some_asleep = false;
+  Node node{};
+
+  [[nodiscard]] bool holds_back() const { return held; }
+  [[nodiscard]] bool has_released() const { return released; }
+  [[nodiscard]] bool announces_receives() const { return announces; }
+  [[nodiscard]] bool shares_copies() const { return shares; }
+  [[nodiscard]] std::size_t large_receives() const { return large; }
+  [[nodiscard]] std::size_t open_receives() const { return open; }
+  [[nodiscard]] bool has_unsent() const { return unsent; }
+  [[nodiscard]] bool has_copies() const { return copies; }
+  [[nodiscard]] bool next_copy_is_short() const { return short_copy; }
+  [[nodiscard]] bool next_peer_is_asleep() const { return next_asleep; }
+  [[nodiscard]] bool some_peer_is_asleep() const { return some_asleep; }
+  [[nodiscard]] const Node& job() const { return node; }
+};
+
+TEST(WakePolicy, who_has_nothing_outstanding_is_woken_for_nothing) {
+  EXPECT_EQ(needed_attention(Facts{}, false), Attention::none);
+  EXPECT_EQ(needed_attention(Facts{.open = 3}, false), Attention::none) << "small messages wait for a call";
+}
+
+TEST(WakePolicy, during_a_host_call_peers_find_room_and_matches) {
+  EXPECT_EQ(needed_attention(Facts{}, true), Attention::room);
+  EXPECT_EQ(needed_attention(Facts{.open = 1}, true), Attention::receives);
+}
+
+TEST(WakePolicy, sends_wake_for_requests_and_large_receives_for_announcements) {
+  EXPECT_EQ(needed_attention(Facts{.unsent = true}, false), Attention::sends);
+  EXPECT_EQ(needed_attention(Facts{.large = 1, .unsent = true}, false), Attention::receives);
+}
+
+TEST(WakePolicy, what_opens_pages_or_ends_a_shared_copy_wakes_for_the_end_as_well) {
+  EXPECT_EQ(needed_attention(Facts{.released = true}, false), Attention::rendezvous);
+  EXPECT_EQ(needed_attention(Facts{.announces = true}, false), Attention::rendezvous);
+  EXPECT_EQ(needed_attention(Facts{.shares = true}, false), Attention::rendezvous);
+}
+
+TEST(WakePolicy, what_is_held_back_waits_for_any_message) {
+  EXPECT_EQ(needed_attention(Facts{.held = true, .released = true}, false), Attention::everything);
+}
+
+TEST(WakePolicy, copies_are_left_to_the_next_call_where_nobody_sleeps_for_them) {
+  EXPECT_EQ(copies_left(Facts{}), CopiesLeft::none);
+  EXPECT_EQ(copies_left(Facts{.copies = true}), CopiesLeft::to_next_call);
+  EXPECT_EQ(copies_left(Facts{.copies = true, .some_asleep = true}), CopiesLeft::to_helper);
+  EXPECT_EQ(copies_left(Facts{.released = true, .copies = true}), CopiesLeft::to_helper);
+  EXPECT_EQ(copies_left(Facts{.held = true, .copies = true}), CopiesLeft::to_helper);
+}
+
+TEST(WakePolicy, a_short_copy_for_a_peer_that_sleeps_is_made_before_leaving) {
+  const Facts asleep{.copies = true, .short_copy = true, .next_asleep = true, .some_asleep = true};
+  EXPECT_EQ(copies_left(asleep), CopiesLeft::made_first);
+  EXPECT_EQ(copies_left(Facts{.copies = true, .next_asleep = true, .some_asleep = true}), CopiesLeft::to_helper);
+  EXPECT_EQ(copies_left(Facts{.copies = true, .short_copy = true}), CopiesLeft::to_next_call);
+}
+
+TEST(WakePolicy, processors_decide_first) {
+  const Facts spare{.copies = true, .short_copy = true, .next_asleep = true, .some_asleep = true, .node{.spare_processor = true}};
+  EXPECT_EQ(copies_left(spare), CopiesLeft::to_helper);
+  EXPECT_EQ(copies_left(Facts{.copies = true, .node{.oversubscribed = true}}), CopiesLeft::made_first);
+}
+
+}  // namespace
+}  // namespace sluice
