@@ -1,0 +1,58 @@
+// A reduction over the operands of several ranks, all in this process's memory: in the canonical order (canonical_order.hpp), or
+// from left to right for Scan and Exscan.
+//
+// The bits of the result depend on the operands and their order only. Long vectors are folded in strips, so that partial results
+// stay in the first cache. Any part of a vector gives the bits that the whole gives there: ranks may share the work by elements.
+//
+// It knows no rank, buffer or lane, allocates nothing and keeps no state: any thread, also in signal handlers. It needs 16 KB of
+// stack where sources are more than eight or no power of two.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "runtime/collective/reduce_kernel.hpp"
+
+namespace sluice {
+
+class Reduction {
+ public:
+  using Sources = std::span<const std::byte* const>;
+  using Targets = std::span<std::byte* const>;
+
+  /// Nothing: MPI does not define it.
+  static std::optional<Reduction> of(ReduceOperation operation, ElementKind kind);
+  /// With a kernel of the caller's.
+  Reduction(ReduceKernel kernel, std::size_t element_bytes, std::uint16_t code)
+      : kernel_(kernel), element_bytes_(element_bytes), code_(code) {}
+
+  /// Operation and kind, alike on all ranks; not 0.
+  [[nodiscard]] std::uint16_t code() const { return code_; }
+  [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
+
+  /// target = lower op upper. The target may be either.
+  void combine(const std::byte* lower, const std::byte* upper, std::byte* target, std::size_t elements) const;
+
+  /// All sources, in the order of ranks, into each target. A target may be any one of the sources, and overlaps none of them
+  /// otherwise.
+  void fold(Sources sources, Targets targets, std::size_t elements) const;
+
+  /// Scan at one rank: all sources from left to right into one target, which may be one of them.
+  void fold_left(Sources sources, std::byte* target, std::size_t elements) const;
+
+  /// Scan of all ranks: target i gets the sources 0 to i. Target i may be source i.
+  void scan(Sources sources, Targets targets, std::size_t elements) const;
+  /// Exscan of all ranks: target i gets the sources 0 to i - 1; the first one is left as it is. Target i may be source i.
+  void exscan(Sources sources, Targets targets, std::size_t elements) const;
+
+ private:
+  struct Strips;
+
+  ReduceKernel kernel_;
+  std::size_t element_bytes_;
+  std::uint16_t code_;
+};
+
+}  // namespace sluice
