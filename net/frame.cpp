@@ -34,7 +34,7 @@ Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t most_payload) {
     case static_cast<std::uint8_t>(MessageKind::refuse):
       return {"refuse", 0, sizeof(Refusal), sizeof(Refusal), false};
     case static_cast<std::uint8_t>(MessageKind::data):
-      return {"data", 0, 1, most_data_bytes, false};
+      return {"data", 0, 1, max_data_bytes, false};
     case static_cast<std::uint8_t>(MessageKind::fin):
       return {"fin", flag_of_chunks, 0, sizeof(PutEnd), false};
     case static_cast<std::uint8_t>(MessageKind::ack):

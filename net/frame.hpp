@@ -33,7 +33,7 @@ namespace sluice::frame {
 inline constexpr std::size_t header_bytes = 20;
 inline constexpr std::uint8_t format_version = 3;  // up to 15
 /// Longest payload of a `data` message: these go straight into user memory, so their length costs no memory.
-inline constexpr std::size_t most_data_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t max_data_bytes = std::size_t{1} << 20;
 
 using Header = std::array<std::byte, header_bytes>;
 

@@ -35,7 +35,7 @@ Descriptor listen_on(const Address& address) {
 Listener::Listener(std::span<const Address> addresses) {
   std::exception_ptr failure;
   for (const Address& address : addresses) {
-    if (endpoint_.count == TcpEndpoint::most_addresses) break;
+    if (endpoint_.count == TcpEndpoint::max_addresses) break;
     try {
       sockets_.push_back(listen_on(address));
       endpoint_.addresses[endpoint_.count] = address;

@@ -16,18 +16,18 @@ namespace sluice {
 
 /// What a process tells all others. Plain bytes, to be gathered by any means.
 struct TcpEndpoint {
-  static constexpr std::size_t most_addresses = 8;
+  static constexpr std::size_t max_addresses = 8;
 
   std::uint32_t count = 0;  // 0: it cannot be reached
   std::uint32_t unused = 0;
-  std::array<std::uint16_t, most_addresses> ports{};
-  std::array<Address, most_addresses> addresses{};
+  std::array<std::uint16_t, max_addresses> ports{};
+  std::array<Address, max_addresses> addresses{};
 };
 
 class Listener {
  public:
   Listener() = default;
-  /// The first `TcpEndpoint::most_addresses` of `addresses` that can be listened on are offered; throws when none can.
+  /// The first `TcpEndpoint::max_addresses` of `addresses` that can be listened on are offered; throws when none can.
   explicit Listener(std::span<const Address> addresses);
 
   [[nodiscard]] const TcpEndpoint& endpoint() const { return endpoint_; }

@@ -18,7 +18,7 @@ constexpr std::uint64_t never = ~std::uint64_t{0};
 constexpr std::uint64_t pause_ns = second_ns / 20;
 constexpr std::uint64_t patience_ns = second_ns;
 /// Accepted in one step; the rest is there the next time.
-constexpr int most_accepted = 32;
+constexpr int max_accepted = 32;
 
 }  // namespace
 
@@ -160,13 +160,13 @@ void Reception::admit_callers() {
     listen(true);
   }
   for (const Descriptor& socket : listener_.sockets()) {
-    for (int count = 0; count < most_accepted; ++count) {
+    for (int count = 0; count < max_accepted; ++count) {
       Descriptor accepted(system::accept(socket.get()));
       if (!accepted) {
         if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) break;
         return listen(false);  // out of descriptors, for instance
       }
-      if (callers_.size() == most_strangers) {
+      if (callers_.size() == max_strangers) {
         callers_.pop_front();
         ++strangers_;
       }

@@ -12,7 +12,7 @@
 // A lower rank never accepts while its own call is under way, and never calls when it has accepted, so at most one of the two
 // calls of a pair is accepted. Who was declined waits for the other's call, and calls again if it does not come.
 //
-// Strangers. At most `most_strangers` callers may be unproven at a time; another one takes the place of the oldest. Each has
+// Strangers. At most `max_strangers` callers may be unproven at a time; another one takes the place of the oldest. Each has
 // `stranger_seconds`, and costs an Introduction. A call that ends before the verdict (its place was taken) is made again.
 //
 // Threading: engine lock, every function.
@@ -33,7 +33,7 @@ namespace sluice {
 
 class Reception {
  public:
-  static constexpr std::size_t most_strangers = 64;
+  static constexpr std::size_t max_strangers = 64;
   static constexpr unsigned stranger_seconds = 10;
 
   /// What becomes of a call, told to the owner.

@@ -15,7 +15,7 @@ constexpr std::size_t nearest_lap = std::size_t{4} << 10;
 /// On some of Intel's processors lines that went to another one are the slower to get back the sooner that is.
 [[maybe_unused]] constexpr std::size_t intel_lap = std::size_t{64} << 10;
 /// What all rings of a process may take of its caches.
-[[maybe_unused]] constexpr std::size_t most_in_laps = std::size_t{512} << 10;
+[[maybe_unused]] constexpr std::size_t max_in_laps = std::size_t{512} << 10;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ const bool of_intel = is_of_intel();
 }  // namespace
 
 std::size_t lap_bytes(std::size_t processes, bool elsewhere) noexcept {
-  return of_intel && elsewhere ? std::clamp(most_in_laps / processes, nearest_lap, intel_lap) : nearest_lap;
+  return of_intel && elsewhere ? std::clamp(max_in_laps / processes, nearest_lap, intel_lap) : nearest_lap;
 }
 
 // Both instructions are no-operations where the processor does not know them, so nothing has to be asked first.

@@ -10,7 +10,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t most_per_call = std::size_t{1} << 30;  // the kernel moves at most 2 GiB in one call
+constexpr std::size_t max_per_call = std::size_t{1} << 30;  // the kernel moves at most 2 GiB in one call
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void CrossMemory::probe(std::uint64_t token_address, const Token& token) {
 std::size_t CrossMemory::read(std::uint64_t address, std::span<std::byte> target) {
   std::size_t done = 0;
   while (usable() && done < target.size()) {
-    const std::size_t bytes = std::min(target.size() - done, most_per_call);
+    const std::size_t bytes = std::min(target.size() - done, max_per_call);
     iovec local{target.data() + done, bytes};
     iovec remote{reinterpret_cast<void*>(address + done), bytes};
     const ssize_t moved = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);

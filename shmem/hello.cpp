@@ -9,15 +9,15 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t most_descriptors = 3;
+constexpr std::size_t max_descriptors = 3;
 
 struct ControlBuffer {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_descriptors * sizeof(int))> bytes{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> bytes{};
 };
 
 /// Takes ownership of every descriptor that came with the message.
-std::array<Descriptor, most_descriptors> take_descriptors(msghdr& message) {
-  std::array<Descriptor, most_descriptors> taken;
+std::array<Descriptor, max_descriptors> take_descriptors(msghdr& message) {
+  std::array<Descriptor, max_descriptors> taken;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -37,7 +37,7 @@ void send_hello(const Descriptor& socket, const Hello& hello, int inbox, int hel
   Hello copy = hello;
   iovec payload{&copy, sizeof copy};
   ControlBuffer control;
-  const std::array<int, most_descriptors> descriptors{inbox, helper_bell, alias_file};
+  const std::array<int, max_descriptors> descriptors{inbox, helper_bell, alias_file};
   const std::size_t descriptor_bytes = (alias_file < 0 ? 2 : 3) * sizeof(int);
   msghdr message{};
   message.msg_iov = &payload;

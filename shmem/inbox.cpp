@@ -12,9 +12,9 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t most_ring_bytes = std::size_t{128} << 10;  // larger ones were not faster (apps/bench/micro/ring_bench.cpp)
-constexpr std::size_t least_ring_bytes = std::size_t{32} << 10;
-constexpr std::size_t most_inbox_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_ring_bytes = std::size_t{128} << 10;  // larger ones were not faster (apps/bench/micro/ring_bench.cpp)
+constexpr std::size_t min_ring_bytes = std::size_t{32} << 10;
+constexpr std::size_t max_inbox_bytes = std::size_t{16} << 20;
 
 constexpr std::size_t round_to_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
@@ -28,8 +28,8 @@ Mapping map_file(const Descriptor& file, std::size_t bytes) {
 
 InboxLayout::InboxLayout(std::size_t processes) {
   const std::size_t count = std::max<std::size_t>(processes, 1);
-  if (count > most_processes) throw std::runtime_error("more than 4096 processes on one node");
-  ring_capacity_ = std::clamp(std::bit_floor(most_inbox_bytes / count), least_ring_bytes, most_ring_bytes);
+  if (count > max_processes) throw std::runtime_error("more than 4096 processes on one node");
+  ring_capacity_ = std::clamp(std::bit_floor(max_inbox_bytes / count), min_ring_bytes, max_ring_bytes);
   contact_words_ = (count + 63) / 64;
   slots_at_ = round_to_pages(3 * cache_line + contact_words_ * sizeof(std::uint64_t));
   loads_at_ = slots_at_ + slots * cache_line;

@@ -72,7 +72,7 @@ struct InboxIdentity {
 class InboxLayout {
  public:
   static constexpr std::uint32_t slots = 1024;
-  static constexpr std::size_t most_processes = 4096;
+  static constexpr std::size_t max_processes = 4096;
   static constexpr std::size_t marks = 3;
 
   explicit InboxLayout(std::size_t processes);

@@ -19,7 +19,7 @@ namespace {
 /// How a granule is moved the next time.
 enum class Way : std::uint8_t { call, populate, store };
 
-constexpr std::size_t most_per_call = std::size_t{1} << 30;  // the kernel moves at most 2 GiB in one call
+constexpr std::size_t max_per_call = std::size_t{1} << 30;  // the kernel moves at most 2 GiB in one call
 
 /// Beyond RLIMIT_FSIZE a write ends the program.
 bool may_write_up_to(std::uint64_t end) {
@@ -184,7 +184,7 @@ PeerMemory::Region* PeerMemory::region_of(std::uint64_t offset) {
 bool PeerMemory::move_by_call(Piece piece) {
   while (piece.bytes != 0) {
     // Not pread() and pwrite(): Sluice's wrappers of them are for the application's buffers and output, and this is neither.
-    const long moved = syscall(piece.call, file_.get(), piece.own, std::min(piece.bytes, most_per_call), piece.offset);
+    const long moved = syscall(piece.call, file_.get(), piece.own, std::min(piece.bytes, max_per_call), piece.offset);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0)
       return refuse(piece.call == SYS_pread64 ? "pread of the peer's memory file" : "pwrite into the peer's memory file");

@@ -84,7 +84,7 @@ static_assert(sizeof(std::uint64_t) + sizeof(MessageHeader) == small_payload_at)
 constexpr std::size_t largest_payload(std::size_t capacity) { return capacity / 2 - 2 * cache_line; }
 
 /// Of a longer record the copy itself fetches the rest in time.
-inline constexpr std::size_t most_short = 8 * cache_line;
+inline constexpr std::size_t max_short = 8 * cache_line;
 /// Short records follow each other faster than a line comes from the other side, so both sides ask for those that come later:
 /// in a burst these are full or free, and otherwise nobody is using them.
 inline constexpr std::size_t records_ahead = 2;
@@ -175,14 +175,14 @@ class RingWriter {
   /// After a record of so many bytes was published. A message is mostly followed by one of its size: that one's lines, which the
   /// consumer has read last, are fetched now and not when the message is in a hurry. Where it will turn back is a guess.
   void hint(const std::byte* record, std::size_t bytes, bool awaited) const {
-    if (elsewhere_ && awaited) cache_hints::demote(record, std::min(bytes, most_demoted));
-    if (elsewhere_ && bytes <= ring::most_short) own_ahead(ring::records_ahead * bytes, bytes);
+    if (elsewhere_ && awaited) cache_hints::demote(record, std::min(bytes, max_demoted));
+    if (elsewhere_ && bytes <= ring::max_short) own_ahead(ring::records_ahead * bytes, bytes);
     if (bytes <= cache_line) return;
     const std::size_t to_end = capacity_ - (tail_ & (capacity_ - 1));
     const bool turns = elsewhere_ && (bytes > to_end || (capacity_ - to_end >= lap_ && tail_ >= next_turn_));
     const std::uint64_t next = turns ? tail_ + to_end : tail_;
     if (!turns && next + bytes > known_head_ + capacity_) return;
-    cache_hints::own(at(next), std::min({bytes, elsewhere_ ? bytes : most_of_a_neighbour, turns ? bytes : to_end}));
+    cache_hints::own(at(next), std::min({bytes, elsewhere_ ? bytes : max_of_a_neighbour, turns ? bytes : to_end}));
   }
 
   /// Of a record that begins so many bytes after the next one does.
@@ -198,9 +198,9 @@ class RingWriter {
   }
 
   /// The consumer of a longer record is already reading it.
-  static constexpr std::size_t most_demoted = 4096 + 2 * cache_line;
+  static constexpr std::size_t max_demoted = 4096 + 2 * cache_line;
   /// Of a consumer that shares the producer's processor, whose lines are mostly there.
-  static constexpr std::size_t most_of_a_neighbour = most_demoted;
+  static constexpr std::size_t max_of_a_neighbour = max_demoted;
 
   RingControl* control_ = nullptr;
   std::byte* buffer_ = nullptr;
@@ -239,8 +239,8 @@ class RingReader {
     if (!is_possible(control) || (control & ring::sort_mask) == ring::skip) return Found::corrupt;
     const std::size_t record = control & ~ring::sort_mask;
     const std::byte* start = at(head);
-    cache_hints::fetch(start + cache_line, std::min(record - cache_line, ring::most_short));
-    if (record <= ring::most_short) cache_hints::fetch(at(head + ring::records_ahead * record), record);
+    cache_hints::fetch(start + cache_line, std::min(record - cache_line, ring::max_short));
+    if (record <= ring::max_short) cache_hints::fetch(at(head + ring::records_ahead * record), record);
     MessageHeader header;
     std::memcpy(&header, start + sizeof(std::uint64_t), sizeof header);
     const std::size_t payload_at = (control & ring::sort_mask) == ring::small ? ring::small_payload_at : ring::large_payload_at;

@@ -23,7 +23,7 @@ namespace {
 /// Most often one message a poll: what the caller waits for is the last one there, and a look at the line after it, which the
 /// sender has just armed, costs a transfer between the processors before the call could return. Where
 /// more are waited for, so many: a poll for each would cost half of what the message itself does.
-constexpr int most_at_once = 8;
+constexpr int max_at_once = 8;
 
 constexpr std::uint64_t own_bell = ~std::uint64_t{0};  // epoll tags; peers are tagged with their local index
 constexpr std::uint64_t own_reminder = own_bell - 1;
@@ -150,7 +150,7 @@ int ShmemTransport::drain(Link& from, MessageSink& sink) {
     if (from.in.yield_room()) alert(from, News::room);
     from.answers = true;
     delivered++;
-  } while (delivered < most_at_once && sink.takes_another());
+  } while (delivered < max_at_once && sink.takes_another());
   return delivered;
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t in_bytes = Connection::most_payload + frame::header_bytes 
 /// The same where the last message was longer than that.
 constexpr std::size_t short_border_bytes = 1024;
 /// Shorter messages are read whole before they are looked at.
-constexpr std::size_t least_begun_bytes = 4 * 1024;
+constexpr std::size_t min_begun_bytes = 4 * 1024;
 /// Behind the bytes of a data frame: room for the header that follows it, and small messages.
 constexpr std::size_t tail_bytes = 4 * 1024;
 /// Read or written by one call: so long other threads wait for the engine lock.
@@ -254,7 +254,7 @@ bool Connection::parse(MessageSink& sink) {
       continue;
     }
     if (available < frame::header_bytes + payload) {
-      if (payload < least_begun_bytes || !begin_early(sink, found.header)) break;
+      if (payload < min_begun_bytes || !begin_early(sink, found.header)) break;
       continue;
     }
     const std::span<const std::byte> bytes(in_.get() + in_begin_ + frame::header_bytes, payload);

@@ -11,13 +11,13 @@ namespace {
 constexpr std::uint32_t address_magic = 0x41564c53;   // "SLVA"
 constexpr std::uint32_t greeting_magic = 0x47564c53;  // "SLVG"
 constexpr std::uint16_t version = 2;
-constexpr std::uint32_t most_24_bits = 0xffffff;
+constexpr std::uint32_t max_24_bits = 0xffffff;
 constexpr std::uint8_t smallest_mtu = 1;  // IBV_MTU_256
 constexpr std::uint8_t largest_mtu = 5;   // IBV_MTU_4096
 /// A window is counted in 16 bits in front of each message.
 constexpr std::uint32_t largest_window = 0xffff;
 /// And the slots of a ring in 8.
-constexpr std::uint32_t most_ring_slots = 0xff;
+constexpr std::uint32_t max_ring_slots = 0xff;
 
 }  // namespace
 
@@ -92,9 +92,9 @@ std::optional<Greeting> Greeting::decode(std::span<const std::byte, wire_bytes> 
                           .buffer_bytes = wire::get<20, std::uint32_t>(record),
                           .ring_words = {wire::get<24, std::uint64_t>(record), wire::get<32, std::uint32_t>(record)},
                           .ring_slots = wire::get<36, std::uint32_t>(record)};
-  if (greeting.queue_pair > most_24_bits || greeting.packet_number > most_24_bits) return std::nullopt;
+  if (greeting.queue_pair > max_24_bits || greeting.packet_number > max_24_bits) return std::nullopt;
   if (greeting.window == 0 || greeting.window > largest_window) return std::nullopt;
-  if (greeting.ring_slots > most_ring_slots || (greeting.ring_slots == 0) != (greeting.ring_words.address == 0))
+  if (greeting.ring_slots > max_ring_slots || (greeting.ring_slots == 0) != (greeting.ring_words.address == 0))
     return std::nullopt;
   return greeting;
 }

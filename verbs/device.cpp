@@ -39,9 +39,9 @@ class DeviceList {
 };
 
 std::vector<GidDescription> read_gids(const VerbsLibrary& library, ibv_context* context, std::uint8_t port, int count) {
-  constexpr int most_gids = 256;
+  constexpr int max_gids = 256;
   std::vector<GidDescription> gids;
-  for (int index = 0; index < count && index < most_gids; ++index) {
+  for (int index = 0; index < count && index < max_gids; ++index) {
     ibv_gid_entry entry{};
     // An entry of the table that is not in use is an error to it.
     if (library.query_gid_ex(context, port, static_cast<std::uint32_t>(index), &entry, 0, sizeof entry) != 0) continue;

@@ -104,7 +104,7 @@ inline constexpr std::size_t trailer_bytes = sizeof(std::uint64_t);
 /// many each time that it was closed before it had paid for its opening and closing.
 inline constexpr std::uint32_t first_use = 16;
 inline constexpr std::uint32_t next_use = 4;
-inline constexpr std::uint32_t most_next_use = 256;
+inline constexpr std::uint32_t max_next_use = 256;
 inline constexpr std::uint32_t uses_that_pay = 32;
 /// Small messages of others after which a ring that has had none may go to somebody else.
 inline constexpr std::uint64_t silence = 1024;

@@ -15,7 +15,7 @@ struct PortName {
 };
 
 std::optional<PortName> parse(std::string_view text) {
-  constexpr unsigned most_ports = 254;
+  constexpr unsigned max_ports = 254;
   const auto colon = text.find(':');
   PortName name{text.substr(0, colon), std::nullopt};
   if (name.device.empty()) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<PortName> parse(std::string_view text) {
   const std::string_view digits = text.substr(colon + 1);
   unsigned port = 0;
   const auto [stopped, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc() || stopped != digits.data() + digits.size() || port == 0 || port > most_ports) return std::nullopt;
+  if (error != std::errc() || stopped != digits.data() + digits.size() || port == 0 || port > max_ports) return std::nullopt;
   name.port = static_cast<std::uint8_t>(port);
   return name;
 }

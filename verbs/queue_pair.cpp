@@ -20,7 +20,7 @@ constexpr std::uint8_t receiver_not_ready_retries = 6;  // 7 would be for ever
 constexpr std::uint8_t receiver_not_ready_timer = 12;   // 0.64 ms
 constexpr std::uint8_t longest_timeout_code = 31;
 constexpr std::uint8_t hop_limit = 64;
-constexpr std::uint32_t most_reads_of_a_field = 255;
+constexpr std::uint32_t max_reads_of_a_field = 255;
 
 std::uint32_t random_packet_number() {
   std::uint32_t number = 0;
@@ -60,10 +60,10 @@ QueuePair::QueuePair(VerbsQueues& queues)
     wanted.srq = queues.buffers().queue();
     wanted.qp_type = IBV_QPT_RC;
     wanted.cap.max_send_wr = SendQueue::depth;
-    wanted.cap.max_send_sge = SendQueue::most_pieces;
+    wanted.cap.max_send_sge = SendQueue::max_pieces;
     wanted.cap.max_inline_data = size;
     queue_pair_.reset(device_.library().create_qp(device_.domain(), &wanted));
-    most_inline_ = size;
+    max_inline_ = size;
     if (queue_pair_) break;
   }
   if (!queue_pair_) throw std::runtime_error(why_failed("ibv_create_qp", device_.library().error()));
@@ -81,21 +81,21 @@ void QueuePair::connect(const VerbsAddress& peer, const Greeting& hello, std::ui
   attributes.path_mtu = static_cast<ibv_mtu>(std::min(peer.mtu, device_.address().mtu));
   attributes.dest_qp_num = hello.queue_pair;
   attributes.rq_psn = hello.packet_number;
-  attributes.max_dest_rd_atomic = static_cast<std::uint8_t>(std::min(device_.address().reads, most_reads_of_a_field));
+  attributes.max_dest_rd_atomic = static_cast<std::uint8_t>(std::min(device_.address().reads, max_reads_of_a_field));
   attributes.min_rnr_timer = receiver_not_ready_timer;
   modify(attributes,
          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
              IBV_QP_MIN_RNR_TIMER,
          "RTR");
 
-  most_reads_ = std::min({static_cast<std::uint32_t>(device_.limits().max_qp_init_rd_atom), peer.reads, most_reads_of_a_field});
+  max_reads_ = std::min({static_cast<std::uint32_t>(device_.limits().max_qp_init_rd_atom), peer.reads, max_reads_of_a_field});
   attributes = {};
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = packet_number_;
   attributes.timeout = timeout;
   attributes.retry_cnt = retries;
   attributes.rnr_retry = receiver_not_ready_retries;
-  attributes.max_rd_atomic = static_cast<std::uint8_t>(most_reads_);
+  attributes.max_rd_atomic = static_cast<std::uint8_t>(max_reads_);
   modify(attributes,
          IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
 }

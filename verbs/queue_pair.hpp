@@ -28,9 +28,9 @@ class QueuePair {
   [[nodiscard]] std::uint32_t number() const { return queue_pair_->qp_num; }
   [[nodiscard]] std::uint32_t packet_number() const { return packet_number_; }
   /// Longest send that needs no slot once it is posted.
-  [[nodiscard]] std::size_t most_inline() const { return most_inline_; }
+  [[nodiscard]] std::size_t max_inline() const { return max_inline_; }
   /// RDMA reads that may be under way at a time, once connected.
-  [[nodiscard]] std::uint32_t most_reads() const { return most_reads_; }
+  [[nodiscard]] std::uint32_t most_reads() const { return max_reads_; }
 
   void connect(const VerbsAddress& peer, const Greeting& hello, std::uint8_t timeout_code);
 
@@ -40,8 +40,8 @@ class QueuePair {
   const VerbsDevice& device_;
   VerbsOwner<ibv_qp> queue_pair_;
   std::uint32_t packet_number_ = 0;
-  std::size_t most_inline_ = 0;
-  std::uint32_t most_reads_ = 0;
+  std::size_t max_inline_ = 0;
+  std::uint32_t max_reads_ = 0;
 };
 
 }  // namespace sluice

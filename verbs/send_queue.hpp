@@ -50,7 +50,7 @@ class SendQueue {
     std::uint32_t tail_bytes = 0;
   };
   /// Of one request, in memory.
-  static constexpr std::size_t most_pieces = 3;
+  static constexpr std::size_t max_pieces = 3;
   /// What became complete, in order.
   struct Done {
     std::uint32_t slot = SendSlots::none;
@@ -100,7 +100,7 @@ class SendQueue {
   std::uint32_t unsignalled_ = 0;
   std::uint32_t unsignalled_slots_ = 0;
   std::array<ibv_send_wr, chain> requests_{};
-  std::array<std::array<ibv_sge, most_pieces>, chain> pieces_{};
+  std::array<std::array<ibv_sge, max_pieces>, chain> pieces_{};
   std::array<std::uint32_t, chain> inline_slots_{};
   std::size_t chained_ = 0;
 };

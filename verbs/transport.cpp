@@ -55,7 +55,7 @@ std::uint32_t VerbsTransport::begin_slot(Endpoint& endpoint, std::byte* slot, Wh
 void VerbsTransport::commit(Peer to, const MessageHeader& header) {
   Endpoint& target = endpoint(to);
   const auto bytes = static_cast<std::uint32_t>(verbs_slot::overhead) + header.payload_bytes;
-  send_slot(target, header, {.bytes = bytes, .is_inline = bytes <= target.queue_pair->most_inline()});
+  send_slot(target, header, {.bytes = bytes, .is_inline = bytes <= target.queue_pair->max_inline()});
 }
 
 bool VerbsTransport::send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload,
@@ -108,7 +108,7 @@ void VerbsTransport::grant_alone(Endpoint& endpoint) {
                   .bytes = bytes,
                   .local_key = queues_->slots().local_key(),
                   .slot = slot,
-                  .is_inline = bytes <= endpoint.queue_pair->most_inline()});
+                  .is_inline = bytes <= endpoint.queue_pair->max_inline()});
 }
 
 /// Whoever was not granted anything by a message meanwhile, and may soon have to wait.

@@ -148,7 +148,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   int tell_room(MessageSink& sink);
 
   // --- the fast path (transport_ring.cpp) ---------------------------------------------------------------------------
-  [[nodiscard]] static std::size_t most_rings(const Options& options);
+  [[nodiscard]] static std::size_t max_rings(const Options& options);
   [[nodiscard]] static bool may_go_by_ring(const MessageHeader& header);
   void write_to_ring(Endpoint& endpoint, SendQueue::Request message);
   int poll_rings(MessageSink& sink);
@@ -195,7 +195,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   std::vector<Endpoint*> ringed_;    // with a ring in this process
   std::vector<Endpoint*> failed_;    // near ones, whose reads under way are not ended yet
   std::vector<std::unique_ptr<VerbsMemory>> ring_memory_;
-  std::size_t most_rings_;
+  std::size_t max_rings_;
   std::size_t connections_ = 0;
   std::uint64_t small_messages_ = 0;  // by rings
   Attention attention_ = Attention::none;

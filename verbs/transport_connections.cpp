@@ -25,7 +25,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
       device_(queues_->device()),
       job_(std::move(job)),
       endpoints_(job_.addresses.size()),
-      most_rings_(most_rings(options)),
+      max_rings_(max_rings(options)),
       helper_epoll_(system::new_epoll()),
       reception_(
           {.self = options.self,
@@ -110,7 +110,7 @@ void VerbsTransport::say(Endpoint& endpoint, Greeting::Step step) {
                     .packet_number = endpoint.queue_pair->packet_number(),
                     .window = VerbsQueues::window,
                     .buffer_bytes = verbs_slot::bytes};
-  if (most_rings_ != 0 && endpoint.words) {
+  if (max_rings_ != 0 && endpoint.words) {
     greeting.ring_words = queues_->ring_words_memory().remote(endpoint.words);
     greeting.ring_slots = eager_ring::slots;
   }
@@ -149,7 +149,7 @@ void VerbsTransport::on_greeting(Endpoint& endpoint, const Greeting& greeting) {
     }
     endpoint.credits = Credits(greeting.window, VerbsQueues::window);
     // Rings only where both sides have them: who writes into one must see at once when it is closed.
-    if (most_rings_ != 0 && endpoint.words && greeting.ring_slots != 0) {
+    if (max_rings_ != 0 && endpoint.words && greeting.ring_slots != 0) {
       endpoint.peer_words = greeting.ring_words;
       endpoint.to_ring = RingSender(*endpoint.words, greeting.ring_slots);
       endpoint.ring_credits = Credits(greeting.ring_slots, eager_ring::slots);

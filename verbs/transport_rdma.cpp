@@ -9,12 +9,12 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t most_transfer_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_transfer_bytes = std::size_t{1} << 30;
 
 }  // namespace
 
 std::size_t VerbsTransport::largest_transfer() const {
-  return std::min<std::size_t>(device_.port().max_msg_sz, most_transfer_bytes);
+  return std::min<std::size_t>(device_.port().max_msg_sz, max_transfer_bytes);
 }
 
 bool VerbsTransport::register_memory(ByteRange bytes, Registration& registration) {

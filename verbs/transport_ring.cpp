@@ -23,7 +23,7 @@ std::size_t rings_within_limit() {
 
 }  // namespace
 
-std::size_t VerbsTransport::most_rings(const Options& options) {
+std::size_t VerbsTransport::max_rings(const Options& options) {
   return options.places_in_order ? std::min(options.rings, rings_within_limit()) : 0;
 }
 
@@ -45,7 +45,7 @@ void VerbsTransport::write_to_ring(Endpoint& endpoint, SendQueue::Request messag
   message.remote_address = write.remote.address;
   message.remote_key = write.remote.key;
   (message.gathered.empty() ? message.bytes : message.tail_bytes) += write.bytes - bytes;
-  message.is_inline = write.bytes <= endpoint.queue_pair->most_inline();
+  message.is_inline = write.bytes <= endpoint.queue_pair->max_inline();
   post(endpoint, message);
 }
 
@@ -92,12 +92,12 @@ void VerbsTransport::note_small(Endpoint& endpoint, Path path) {
 
 /// Memory that nobody's ring is in; nullptr when there is none at present.
 VerbsMemory* VerbsTransport::memory_for_ring() {
-  if (ring_memory_.size() < most_rings_) {
+  if (ring_memory_.size() < max_rings_) {
     try {
       ring_memory_.push_back(std::make_unique<VerbsMemory>(device_, eager_ring::bytes, VerbsMemory::Access::peers));
       return ring_memory_.back().get();
     } catch (const std::exception&) {
-      most_rings_ = ring_memory_.size();
+      max_rings_ = ring_memory_.size();
     }
   }
   const auto oldest = std::min_element(ringed_.begin(), ringed_.end(),
@@ -125,7 +125,7 @@ void VerbsTransport::write_offer(Endpoint& endpoint) {
                   .local_key = queues_->ring_words_memory().local_key(),
                   .remote_address = endpoint.peer_words.address + offsetof(RingWords, theirs),
                   .remote_key = endpoint.peer_words.key,
-                  .is_inline = bytes <= endpoint.queue_pair->most_inline()});
+                  .is_inline = bytes <= endpoint.queue_pair->max_inline()});
 }
 
 void VerbsTransport::open_ring(Endpoint& endpoint) {
@@ -145,7 +145,7 @@ void VerbsTransport::close_ring(Endpoint& endpoint) {
   if (trace::on()) [[unlikely]]
     trace::ring(endpoint.peer, trace::RingEvent::closed, endpoint.ring_uses);
   const bool has_paid = endpoint.ring_uses >= eager_ring::uses_that_pay;
-  endpoint.next_use = has_paid ? eager_ring::next_use : std::min(2 * endpoint.next_use, eager_ring::most_next_use);
+  endpoint.next_use = has_paid ? eager_ring::next_use : std::min(2 * endpoint.next_use, eager_ring::max_next_use);
   endpoint.ring_uses = 0;
   endpoint.words->ours.open = 0;
   ++counts_.rings_closed;

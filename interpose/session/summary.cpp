@@ -180,18 +180,18 @@ std::string place(std::uintptr_t address) {
 }
 
 void print_call_sites() {
-  constexpr std::size_t most_lines = 10;
+  constexpr std::size_t max_lines = 10;
   constexpr double ns_per_us = 1e3;
   const auto sites = engine().call_sites();
   if (!sites.empty()) std::fprintf(stderr, "sluice: releases by call site, rank 0\n");
-  for (std::size_t i = 0; i < std::min(sites.size(), most_lines); ++i) {
+  for (std::size_t i = 0; i < std::min(sites.size(), max_lines); ++i) {
     const ReleasePolicy::Report& site = sites[i];
     std::fprintf(stderr, "sluice:   %s at %s: %" PRIu64 " calls released, %" PRIu64 " did not pay, %.1f us hidden by each%s\n",
                  site.site.function(), place(site.site.return_address()).c_str(), site.calls, site.losses,
                  static_cast<double>(site.hidden_ns) / static_cast<double>(site.calls) / ns_per_us,
                  site.resting ? "; not released at present" : "");
   }
-  if (sites.size() > most_lines) std::fprintf(stderr, "sluice:   and %zu more\n", sites.size() - most_lines);
+  if (sites.size() > max_lines) std::fprintf(stderr, "sluice:   and %zu more\n", sites.size() - max_lines);
 }
 
 }  // namespace

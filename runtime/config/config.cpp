@@ -46,27 +46,27 @@ constexpr std::size_t largest_eager_limit = std::size_t{1} << 20;
 constexpr std::size_t largest_tcp_eager_limit = std::size_t{64} << 10;
 constexpr std::size_t smallest_tcp_buffer = std::size_t{512} << 10;
 constexpr std::size_t largest_tcp_buffer = std::size_t{64} << 20;
-constexpr std::size_t least_reg_bytes = std::size_t{64} << 10;
-constexpr std::size_t most_reg_bytes = std::size_t{1024} << 30;
-constexpr std::size_t most_reg_entries = std::size_t{1} << 20;
+constexpr std::size_t min_reg_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_reg_bytes = std::size_t{1024} << 30;
+constexpr std::size_t max_reg_entries = std::size_t{1} << 20;
 constexpr std::size_t longest_tcp_timeout = 86400;
 constexpr std::size_t smallest_rdrp_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_rdrp_chunk = std::size_t{64} << 20;
-constexpr std::size_t least_single_copy = std::size_t{16} << 10;
+constexpr std::size_t min_single_copy = std::size_t{16} << 10;
 constexpr std::size_t smallest_copy_chunk = std::size_t{4} << 10;
 constexpr std::size_t largest_copy_chunk = std::size_t{64} << 20;
-constexpr std::size_t most_rdrp_outstanding = 64;
-constexpr std::size_t least_hca_bytes = std::size_t{64} << 10;
-constexpr std::size_t most_hca_bytes = std::size_t{1} << 40;
-constexpr std::size_t most_hca_outstanding = 64;
-constexpr std::size_t most_hca_load = 65536;
-constexpr std::size_t most_rtr_wait = 1'000'000;
+constexpr std::size_t max_rdrp_outstanding = 64;
+constexpr std::size_t min_hca_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_hca_bytes = std::size_t{1} << 40;
+constexpr std::size_t max_hca_outstanding = 64;
+constexpr std::size_t max_hca_load = 65536;
+constexpr std::size_t max_rtr_wait = 1'000'000;
 constexpr std::size_t longest_verbs_timeout = 60;
-constexpr std::size_t most_verbs_rings = 256;
+constexpr std::size_t max_verbs_rings = 256;
 constexpr std::size_t largest_gid_index = 255;
-constexpr std::size_t most_percent = 100;
-constexpr std::size_t least_trace_limit = std::size_t{1} << 20;
-constexpr std::size_t most_trace_limit = std::size_t{64} << 30;
+constexpr std::size_t max_percent = 100;
+constexpr std::size_t min_trace_limit = std::size_t{1} << 20;
+constexpr std::size_t max_trace_limit = std::size_t{64} << 30;
 
 struct Described {
   std::string_view name;
@@ -198,7 +198,7 @@ std::vector<ConfigVariable> make_table() {
                   "The largest message that is sent without asking the receiver first. A message that would not fit "
                   "into half a ring of the transport (64K inside a node) always asks. Between nodes "
                   "SLUICE_TCP_EAGER_LIMIT holds instead."}),
-      byte_count_or_auto(&Config::single_copy, {least_single_copy, largest_eager_limit},
+      byte_count_or_auto(&Config::single_copy, {min_single_copy, largest_eager_limit},
                          {"SLUICE_SINGLE_COPY", "auto or a number of bytes from 16K to 1M", "auto",
                           "The shortest message within SLUICE_EAGER_LIMIT that asks its receiver first, and is copied once. It "
                           "holds inside a node, for buffers that have often been sent from and are sent again as they were. "
@@ -234,22 +234,22 @@ std::vector<ConfigVariable> make_table() {
                  "kind of machine. auto: $XDG_CACHE_HOME/sluice or ~/.cache/sluice. off: nothing is measured, and what "
                  "is usual on such a processor holds. `sluice info` shows the thresholds, `sluice info --calibrate` "
                  "measures them anew."}),
-      byte_count(&Config::hca_bytes, {least_hca_bytes, most_hca_bytes},
+      byte_count(&Config::hca_bytes, {min_hca_bytes, max_hca_bytes},
                  {"SLUICE_HCA_BYTES", "a number of bytes from 64K to 1024G", "256K",
                   "The shortest message of which coop-hca gives the adapter a part."}),
-      number(&Config::hca_outstanding, {1, most_hca_outstanding},
+      number(&Config::hca_outstanding, {1, max_hca_outstanding},
              {"SLUICE_HCA_OUTSTANDING", "a number from 1 to 64", "2",
               "How many chunks of one message coop-hca has the adapter read at a time, at most."}),
-      number(&Config::hca_load, {1, most_hca_load},
+      number(&Config::hca_load, {1, max_hca_load},
              {"SLUICE_HCA_LOAD", "a number up to 65536", "8",
               "With so many transfers of large messages under way in the adapter, coop-hca leaves it alone. "
               "Transfers of all processes of the node count, to whomever they go."}),
       byte_count(&Config::rdrp_chunk, {smallest_rdrp_chunk, largest_rdrp_chunk},
                  {"SLUICE_RDRP_CHUNK", "a number of bytes from 4K to 64M", "128K", "How much one read of rdrp fetches."}),
       number(
-          &Config::rdrp_outstanding, {1, most_rdrp_outstanding},
+          &Config::rdrp_outstanding, {1, max_rdrp_outstanding},
           {"SLUICE_RDRP_OUTSTANDING", "a number from 1 to 64", "4", "How many reads of one message rdrp has under way at most."}),
-      number(&Config::rtr_wait, {0, most_rtr_wait},
+      number(&Config::rtr_wait, {0, max_rtr_wait},
              {"SLUICE_RTR_WAIT", "a number of microseconds up to 1000000", "200",
               "How long a sender with putnr or put waits for the receiver to announce its receive. After that it "
               "announces the message itself. After a wait in vain, that peer's receives are not waited for until "
@@ -270,12 +270,12 @@ std::vector<ConfigVariable> make_table() {
                  {"SLUICE_TCP_BUFFER", "a number of bytes from 512K to 64M", "512K",
                   "What may wait in this process for each peer that does not take it, besides what the system's socket "
                   "holds."}),
-      byte_count(&Config::reg_bytes, {least_reg_bytes, most_reg_bytes},
+      byte_count(&Config::reg_bytes, {min_reg_bytes, max_reg_bytes},
                  {"SLUICE_REG_BYTES", "a number of bytes from 64K to 1024G", "1G",
                   "How much memory may be registered with an RDMA adapter at a time. Memory that is not in use is "
                   "deregistered to stay within it, the least recently used first. Messages for which that is not enough "
                   "are copied."}),
-      number(&Config::reg_entries, {1, most_reg_entries},
+      number(&Config::reg_entries, {1, max_reg_entries},
              {"SLUICE_REG_ENTRIES", "a number from 1 to 1048576", "1024",
               "How many registrations there may be at a time, as for SLUICE_REG_BYTES."}),
       free_text(&Config::verbs_device,
@@ -292,7 +292,7 @@ std::vector<ConfigVariable> make_table() {
              {"SLUICE_VERBS_ORDERED", "0 or 1", "1",
               "Whether the adapter places the bytes of a transfer in the order of their addresses. 1: the last one "
               "may be polled. 0: only its completion entry says that a transfer is complete."}),
-      number(&Config::verbs_rings, {0, most_verbs_rings},
+      number(&Config::verbs_rings, {0, max_verbs_rings},
              {"SLUICE_VERBS_RINGS", "a number up to 256", "8",
               "The most peers that get a ring here, into which they write their small messages by RDMA. Peers that "
               "send most get one. A ring is 258K of locked memory. All of them take no more than an eighth of what "
@@ -302,14 +302,14 @@ std::vector<ConfigVariable> make_table() {
               "Which small messages over verbs leave straight from the program's memory, once their buffer is used "
               "often. off: none; all are copied. nonblocking: those of nonblocking sends. all: those of MPI_Send as "
               "well, which returns only when the adapter has read the buffer."}),
-      number(&Config::frequent_share, {0, most_percent},
+      number(&Config::frequent_share, {0, max_percent},
              {"SLUICE_FREQUENT_SHARE", "a number of percent up to 100", "25",
               "A small send buffer is registered after this share of the uses that would pay for its registration. "
               "0: with its second use, whether that pays or not."}),
       free_text(&Config::trace, {"SLUICE_TRACE", "a directory, made if it is missing", "",
                                  "Where every rank writes a trace of its messages and waits, for `sluice report` and the like. "
                                  "docs/trace-format.md describes the files. Empty: no trace."}),
-      byte_count(&Config::trace_limit, {least_trace_limit, most_trace_limit},
+      byte_count(&Config::trace_limit, {min_trace_limit, max_trace_limit},
                  {"SLUICE_TRACE_LIMIT", "a number of bytes from 1M to 64G", "16M",
                   "How large the trace of a rank becomes at most; 64 bytes for each record."}),
       one_of(&Config::trace_keep, trace_keeps,

@@ -7,7 +7,7 @@ namespace shared_copy {
 namespace {
 
 /// Below this, its start-up is not won back even where it is announced as fast.
-constexpr std::size_t least_string_bytes = 512;
+constexpr std::size_t min_string_bytes = 512;
 
 /// Read by copies of any thread, written by `use`.
 struct Pieces {
@@ -24,7 +24,7 @@ Pieces functions_of(const Thresholds& thresholds) {
 
 Thresholds announced_thresholds() {
   if (!string_moves_are_fast()) return {};
-  return {.string_bytes = least_string_bytes, .pieces = Stores::string};
+  return {.string_bytes = min_string_bytes, .pieces = Stores::string};
 }
 
 Thresholds in_force = announced_thresholds();

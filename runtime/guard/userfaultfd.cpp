@@ -16,7 +16,7 @@ namespace {
 
 /// The address space changes, or memory is short for the moment: so often it is tried again. Threads wait for the page, which
 /// nobody else can give them.
-constexpr unsigned most_refusals = 10'000;
+constexpr unsigned max_refusals = 10'000;
 
 }  // namespace
 
@@ -60,7 +60,7 @@ bool UserfaultMechanism::map_watched(ByteRange& bytes, bool& plain) const {
     if (outcome == Outcome::not_watched) return false;
     if (outcome == Outcome::mapped) continue;
     if (outcome == Outcome::try_again || outcome == Outcome::failed) {
-      if (++refusals == most_refusals) fatal("userfaultfd cannot open a page under guard: %s", strerrordesc_np(errno));
+      if (++refusals == max_refusals) fatal("userfaultfd cannot open a page under guard: %s", strerrordesc_np(errno));
       sched_yield();
       continue;
     }

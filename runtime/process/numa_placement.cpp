@@ -28,17 +28,17 @@ PlaceLike::PlaceLike(const void* like, std::size_t nodes) {
   int node = -1;
   // The bare calls, as libnuma would be a library more. The kernel takes one bit less than it is told.
   if (syscall(SYS_get_mempolicy, &node, nullptr, 0, like, MPOL_F_NODE | MPOL_F_ADDR) != 0) return;
-  if (node < 0 || static_cast<std::size_t>(node) >= most_nodes) return;
-  if (syscall(SYS_get_mempolicy, &policy_before_, mask_before_.bits, most_nodes, nullptr, 0) != 0) return;
+  if (node < 0 || static_cast<std::size_t>(node) >= max_nodes) return;
+  if (syscall(SYS_get_mempolicy, &policy_before_, mask_before_.bits, max_nodes, nullptr, 0) != 0) return;
   Mask wanted{};
   wanted.bits[static_cast<unsigned long>(node) / bits_of_node] |= 1UL << (static_cast<unsigned long>(node) % bits_of_node);
-  if (syscall(SYS_set_mempolicy, MPOL_PREFERRED, wanted.bits, most_nodes + 1) == 0) node_ = node;
+  if (syscall(SYS_set_mempolicy, MPOL_PREFERRED, wanted.bits, max_nodes + 1) == 0) node_ = node;
 }
 
 PlaceLike::~PlaceLike() {
   if (node_ < 0) return;
   const bool by_default = policy_before_ == MPOL_DEFAULT;
-  syscall(SYS_set_mempolicy, policy_before_, by_default ? nullptr : mask_before_.bits, by_default ? 0 : most_nodes + 1);
+  syscall(SYS_set_mempolicy, policy_before_, by_default ? nullptr : mask_before_.bits, by_default ? 0 : max_nodes + 1);
 }
 
 }  // namespace sluice

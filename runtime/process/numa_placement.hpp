@@ -28,9 +28,9 @@ class PlaceLike {
   [[nodiscard]] int node() const { return node_; }
 
  private:
-  static constexpr std::size_t most_nodes = 1024;  // what the kernel can be built for
+  static constexpr std::size_t max_nodes = 1024;  // what the kernel can be built for
   struct Mask {
-    unsigned long bits[most_nodes / (8 * sizeof(unsigned long))];
+    unsigned long bits[max_nodes / (8 * sizeof(unsigned long))];
   };
 
   int node_ = -1;

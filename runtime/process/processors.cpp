@@ -21,7 +21,7 @@ std::vector<int> read_processors(const std::string& path) {
 }
 
 /// Kernels count processors in the thousands; a longer range is no list of them.
-constexpr int most_processors = 1 << 16;
+constexpr int max_processors = 1 << 16;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ std::vector<int> parse_processors(std::string_view list) {
       stopped = second.ptr;
       error = second.ec;
     }
-    if (error != std::errc() || stopped != end || first < 0 || last < first || last >= most_processors) return {};
+    if (error != std::errc() || stopped != end || first < 0 || last < first || last >= max_processors) return {};
     for (int processor = first; processor <= last; ++processor) found.push_back(processor);
   }
   return found;

@@ -22,12 +22,12 @@ constexpr std::uintptr_t lowest_address = 0;
 #endif
 constexpr std::uintptr_t end_of_addresses = std::uintptr_t{1} << 47;
 constexpr std::size_t unit = std::size_t{1} << 30;
-constexpr std::size_t most_units = end_of_addresses / 2 / unit;
+constexpr std::size_t max_units = end_of_addresses / 2 / unit;
 
 constinit std::atomic<std::uintptr_t> span_begin{0};
 constinit std::atomic<std::uintptr_t> span_end{0};
 constinit std::mutex places;  // protects what follows
-constinit std::bitset<most_units> taken;
+constinit std::bitset<max_units> taken;
 
 void* as_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 

@@ -19,7 +19,7 @@ class BufferUseTable {
  public:
   static constexpr std::size_t buckets = std::size_t{1} << 20;
   /// Of 100 buffers in the table, at least so many are frequent, or it stops growing.
-  static constexpr std::size_t least_share = 20;
+  static constexpr std::size_t min_share = 20;
 
   struct Entry {
     std::uintptr_t start = 0;
@@ -33,7 +33,7 @@ class BufferUseTable {
   void mark_frequent(Entry& entry);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
-  [[nodiscard]] bool grows() const { return !has_chains_ || frequent_ * 100 >= entries_.size() * least_share; }
+  [[nodiscard]] bool grows() const { return !has_chains_ || frequent_ * 100 >= entries_.size() * min_share; }
 
  private:
   [[nodiscard]] std::uint32_t* bucket(std::uintptr_t start);

@@ -9,24 +9,24 @@ namespace {
 
 constexpr std::uint32_t not_ever = std::numeric_limits<std::uint32_t>::max();
 /// A buffer that is to be used more often than this is not waited for.
-constexpr double most_uses = 1e6;
+constexpr double max_uses = 1e6;
 
 }  // namespace
 
 void FrequentSends::set_terms(const FrequentTerms& terms) {
   terms_ = terms;
   measured_ = true;
-  const double least = terms.copy_per_byte > 0 ? std::ceil(terms.use / terms.copy_per_byte) : most_uses;
-  least_bytes_ = least < most_uses ? std::max(least_gathered_bytes, static_cast<std::size_t>(least)) : never;
+  const double least = terms.copy_per_byte > 0 ? std::ceil(terms.use / terms.copy_per_byte) : max_uses;
+  min_bytes_ = least < max_uses ? std::max(least_gathered_bytes, static_cast<std::size_t>(least)) : never;
 }
 
 std::uint32_t FrequentSends::uses_needed(std::size_t bytes) const {
-  if (share_ == 0) return least_uses;
+  if (share_ == 0) return min_uses;
   const double saved = terms_.copy_per_byte * static_cast<double>(bytes) - terms_.use;
   if (saved <= 0) return not_ever;
   const std::size_t pages = (bytes + page_bytes - 1) / page_bytes;
   const double needed = std::ceil(terms_.register_per_page * static_cast<double>(pages) / saved * share_ / 100);
-  return needed < most_uses ? std::max(least_uses, static_cast<std::uint32_t>(needed)) : not_ever;
+  return needed < max_uses ? std::max(min_uses, static_cast<std::uint32_t>(needed)) : not_ever;
 }
 
 void FrequentSends::forget(ByteRange message) {

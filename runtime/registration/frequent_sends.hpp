@@ -41,7 +41,7 @@ class FrequentSends {
   template <class Measure>
   bool use(ByteRange message, Measure&& measure) {
     BufferUseTable::Entry* const entry = table_.use(message.begin);
-    if (!entry || entry->uses < least_uses) return false;
+    if (!entry || entry->uses < min_uses) return false;
     if (!measured_) set_terms(measure());
     if (entry->uses < uses_needed(message.size())) return false;
     table_.mark_frequent(*entry);
@@ -53,16 +53,16 @@ class FrequentSends {
   /// How many uses make a message of so many bytes worth it; the largest number when none does.
   [[nodiscard]] std::uint32_t uses_needed(std::size_t bytes) const;
   /// Shorter messages than this need not be counted.
-  [[nodiscard]] std::size_t least_bytes() const { return least_bytes_; }
+  [[nodiscard]] std::size_t least_bytes() const { return min_bytes_; }
   void set_terms(const FrequentTerms& terms);
 
  private:
-  static constexpr std::uint32_t least_uses = 2;
+  static constexpr std::uint32_t min_uses = 2;
 
   unsigned share_;
   bool measured_;
   FrequentTerms terms_;
-  std::size_t least_bytes_ = least_gathered_bytes;
+  std::size_t min_bytes_ = least_gathered_bytes;
   BufferUseTable table_;
 };
 

@@ -36,7 +36,7 @@ class Clock {
     // An interrupt between the readings would be an error of half its length: the closest of a few.
     Pair best;
     std::uint64_t least = ~std::uint64_t{0};
-    for (int attempt = 0; attempt < most_attempts && least > close_enough; ++attempt) {
+    for (int attempt = 0; attempt < max_attempts && least > close_enough; ++attempt) {
       const std::uint64_t before = __rdtsc();
       const std::uint64_t ns = now_ns();
       const std::uint64_t apart = __rdtsc() - before;
@@ -62,7 +62,7 @@ class Clock {
 
  private:
   static constexpr unsigned rate_bits = 32;
-  static constexpr int most_attempts = 4;
+  static constexpr int max_attempts = 4;
   static constexpr std::uint64_t close_enough = 500;  // counts: a fifth of a microsecond or so
   static constexpr std::uint64_t longest_period_ns = 50'000'000;
 

@@ -22,7 +22,7 @@ namespace {
 /// The file grows by so much: one system call for 64 chunks.
 constexpr std::size_t growth_bytes = std::size_t{1} << 20;
 /// Of making a file where others do the same.
-constexpr int most_attempts = 1000;
+constexpr int max_attempts = 1000;
 /// Since Linux 5.14; older headers lack it.
 constexpr int populate_for_writing = 23;
 
@@ -70,7 +70,7 @@ File::File(std::string path, FileHeader header) : path_(std::move(path)), header
 void File::make() {
   const auto fail = [&](const char* what) { throw std::runtime_error(path_ + ": " + what + ": " + std::strerror(errno)); };
   // A running program may have a file of that name mapped: it keeps the old one. Another job may replace it at the same moment.
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+  for (int attempt = 0; attempt < max_attempts; ++attempt) {
     if (::unlink(path_.c_str()) != 0 && errno != ENOENT) fail("cannot replace it");
     descriptor_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (descriptor_ || errno != EEXIST) break;

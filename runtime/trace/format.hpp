@@ -159,7 +159,7 @@ constexpr Frame make_frame(std::uint64_t module, std::uint64_t address) {
 constexpr std::uint64_t frame_module(Frame frame) { return frame >> 48; }
 constexpr std::uint64_t frame_address(Frame frame) { return frame & ((std::uint64_t{1} << 48) - 1); }
 
-inline constexpr std::size_t most_frames = 24;
+inline constexpr std::size_t max_frames = 24;
 
 /// Frames are return addresses, innermost (the caller of the MPI function) first; take one off before looking for a line. Where
 /// `first_is_exact` is set the first one is the instruction that touched a page.
@@ -167,7 +167,7 @@ struct SitePayload {
   std::array<char, 32> function{};  // "MPI_Recv"; empty for touches and for calls of the C library
   std::uint32_t frames = 0;
   std::uint32_t first_is_exact = 0;
-  std::array<Frame, most_frames> frame{};
+  std::array<Frame, max_frames> frame{};
 };
 
 // --- chunks and records ------------------------------------------------------------------------------------------------

@@ -15,14 +15,14 @@
 namespace sluice::trace {
 namespace {
 
-constexpr std::size_t most_modules = 512;
+constexpr std::size_t max_modules = 512;
 constexpr std::size_t longest_path = 1024;
 
 struct Module {
   std::atomic<std::uintptr_t> start{0};
   std::uintptr_t bias = 0;
 };
-constinit std::array<Module, most_modules> modules{};
+constinit std::array<Module, max_modules> modules{};
 constinit std::atomic<std::uint32_t> taken{0};
 
 bool lies_in(const ElfW(Phdr) & segment, std::uintptr_t bias, std::uintptr_t start) {
@@ -80,13 +80,13 @@ Frame frame_of(std::uintptr_t address) {
   if (_dl_find_object(reinterpret_cast<void*>(address), &object) != 0) return make_frame(no_module, address);
   const auto start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
   const std::uintptr_t bias = object.dlfo_link_map->l_addr;
-  const std::uint32_t known = std::min<std::uint32_t>(taken.load(std::memory_order_relaxed), most_modules);
+  const std::uint32_t known = std::min<std::uint32_t>(taken.load(std::memory_order_relaxed), max_modules);
   for (std::uint32_t i = 0; i < known; ++i) {
     if (modules[i].start.load(std::memory_order_acquire) == start && modules[i].bias == bias)
       return make_frame(i, address - bias);
   }
   const std::uint32_t number = taken.fetch_add(1, std::memory_order_relaxed);
-  if (number >= most_modules) return make_frame(no_module, address);
+  if (number >= max_modules) return make_frame(no_module, address);
   modules[number].bias = bias;
   modules[number].start.store(start, std::memory_order_release);
   describe(number, object);

@@ -15,11 +15,11 @@ namespace sluice::trace {
 namespace {
 
 constexpr std::size_t table_size = 4096;
-constexpr std::size_t most_probes = 32;
+constexpr std::size_t max_probes = 32;
 /// Layers above one another: Fortran 2008 on Fortran 77 on C.
-constexpr int most_layers = 3;
+constexpr int max_layers = 3;
 /// Frames of Sluice's own above the one that is looked for.
-constexpr std::size_t most_own_frames = 24;
+constexpr std::size_t max_own_frames = 24;
 
 struct Slot {
   std::atomic<std::uint64_t> key{0};
@@ -45,7 +45,7 @@ struct Stack {
     std::uintptr_t address = 0;  // of an instruction
     std::uintptr_t frame = 0;    // this address is a return address, and lies below here
   };
-  std::array<Level, most_own_frames + most_frames> levels{};
+  std::array<Level, max_own_frames + max_frames> levels{};
   std::size_t depth = 0;
 
   [[gnu::noinline]] void unwind() {
@@ -79,7 +79,7 @@ struct Found {
 /// `key` is not 0.
 Found find(std::uint64_t key) {
   std::size_t at = XXH3_64bits(&key, sizeof key) % table_size;
-  for (std::size_t probe = 0; probe < most_probes; ++probe, at = (at + 1) % table_size) {
+  for (std::size_t probe = 0; probe < max_probes; ++probe, at = (at + 1) % table_size) {
     std::uint64_t there = table[at].key.load(std::memory_order_relaxed);
     if (there == 0 && table[at].key.compare_exchange_strong(there, key, std::memory_order_relaxed)) return {&table[at], true};
     if (there == key) return {&table[at], false};
@@ -91,7 +91,7 @@ void describe(std::uint32_t number, const Stack& stack, const char* function, bo
   SitePayload payload;
   std::strncpy(payload.function.data(), function, payload.function.size() - 1);
   payload.first_is_exact = first_is_exact ? 1 : 0;
-  payload.frames = static_cast<std::uint32_t>(std::min(stack.depth, most_frames));
+  payload.frames = static_cast<std::uint32_t>(std::min(stack.depth, max_frames));
   for (std::size_t i = 0; i < payload.frames; ++i) payload.frame[i] = frame_of(stack.levels[i].address);
   const std::size_t bytes = offsetof(SitePayload, frame) + payload.frames * sizeof(Frame);
   add_entry(EntryType::site, number, {reinterpret_cast<const char*>(&payload), bytes});
@@ -119,7 +119,7 @@ std::uint32_t site_of_call(std::uintptr_t return_address, const void* frame, con
       stack.unwind();
       if (!stack.begin_at(return_address)) stack = {.levels = {{{return_address, base}}}, .depth = 1};
       describe(found.number(), stack, function, false);
-      const bool thin = layer < most_layers && layer + 1 < stack.depth && is_layer(stack.levels[layer].address);
+      const bool thin = layer < max_layers && layer + 1 < stack.depth && is_layer(stack.levels[layer].address);
       const std::uintptr_t distance = thin ? stack.levels[layer + 1].frame - base : no_layer;
       if (distance <= ~std::uint32_t{0})
         found.slot->deeper.store(static_cast<std::uint32_t>(distance), std::memory_order_release);
@@ -139,8 +139,8 @@ std::uint32_t site_of_this_call() {
   Stack stack;
   stack.unwind();
   if (!stack.begin_at(caller)) return 0;
-  std::array<std::uint64_t, most_frames> addresses{};
-  const std::size_t depth = std::min(stack.depth, most_frames);
+  std::array<std::uint64_t, max_frames> addresses{};
+  const std::size_t depth = std::min(stack.depth, max_frames);
   for (std::size_t i = 0; i < depth; ++i) addresses[i] = stack.levels[i].address;
   const Found found = find(XXH3_64bits(addresses.data(), depth * sizeof addresses[0]) | 1);
   if (found.is_new) describe(found.number(), stack, "", false);

@@ -20,7 +20,7 @@ void require(bool condition) {
 
 void check_good(const frame::Decoded& decoded, std::span<const std::byte, frame::header_bytes> bytes) {
   const bool data = decoded.control == frame::Control::none && decoded.header.kind == MessageKind::data;
-  require(decoded.header.payload_bytes <= (data ? frame::most_data_bytes : most_payload));
+  require(decoded.header.payload_bytes <= (data ? frame::max_data_bytes : most_payload));
   require(static_cast<std::int32_t>(decoded.header.source) >= 0 && static_cast<std::int32_t>(decoded.header.tag) >= 0);
   require(decoded.control == frame::Control::none || decoded.header.payload_bytes == 0);
   frame::Header again;

@@ -22,7 +22,7 @@ DiffCommand::DiffCommand(CLI::App& parent) : Subcommand(parent, "diff", "Compare
       ->check(CLI::NonNegativeNumber)
       ->type_name("PERCENT");
   command()
-      .add_option("--least", least_us_, "How many microseconds count as a change; 50 otherwise")
+      .add_option("--least", min_us_, "How many microseconds count as a change; 50 otherwise")
       ->check(CLI::NonNegativeNumber)
       ->type_name("MICROSECONDS");
   command().add_option("--most", most_, "How many lines a table has at most; 20 otherwise")->type_name("NUMBER");
@@ -36,7 +36,7 @@ int DiffCommand::execute() {
   const ReportTotals totals_before = add_up(before, "sluice diff: before");
   const ReportTotals totals_after = add_up(after, "sluice diff: after");
   const Differences differences =
-      compare(totals_before, totals_after, {percent_, static_cast<Ns>(std::min(least_us_, 1e15) * 1000)});
+      compare(totals_before, totals_after, {percent_, static_cast<Ns>(std::min(min_us_, 1e15) * 1000)});
   const Compared from{before_, &before, &totals_before};
   const Compared to{after_, &after, &totals_after};
   if (json_) {

@@ -31,7 +31,7 @@ class DiffCommand : public Subcommand {
   std::string before_;
   std::string after_;
   double percent_ = Threshold{}.percent;
-  double least_us_ = static_cast<double>(Threshold{}.least) / 1000;
+  double min_us_ = static_cast<double>(Threshold{}.least) / 1000;
   std::size_t most_ = 20;
   bool all_ = false;
   bool json_ = false;

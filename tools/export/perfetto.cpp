@@ -39,7 +39,7 @@ struct MessageEnd {
   std::uint32_t process = 0;
   std::uint32_t thread = 0;
 };
-constexpr std::size_t most_waiting_ends = std::size_t{1} << 20;
+constexpr std::size_t max_waiting_ends = std::size_t{1} << 20;
 
 struct Rank {
   const TraceFile* file;
@@ -274,7 +274,7 @@ class PerfettoExport {
   Progress* progress_;
   SliceStore store_;
   Symbols symbols_;
-  MessagePairs<MessageEnd> pairs_{most_waiting_ends};
+  MessagePairs<MessageEnd> pairs_{max_waiting_ends};
   std::map<const TraceFile*, Rank> ranks_;
   std::uint32_t threads_ = 0;
   std::uint64_t flows_ = 0;

@@ -8,7 +8,7 @@ namespace {
 
 using trace::Kind;
 
-constexpr std::size_t most_over = 65536;
+constexpr std::size_t max_over = 65536;
 
 Ns since(std::int64_t earlier, std::int64_t later) { return static_cast<Ns>(std::max<std::int64_t>(later - earlier, 0)); }
 
@@ -133,7 +133,7 @@ void RankAccount::complete(const Event& event) {
     if (operation->partner_came_ns >= 0) totals.moving += since(operation->partner_came_ns, event.end_ns);
     if (operation->has_protocol) ++totals.reasons[word("reason", operation->protocol_reason)];
   }
-  if (over_.size() > most_over) {
+  if (over_.size() > max_over) {
     forget(over_.front());
     over_.pop_front();
   }

@@ -12,9 +12,9 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t most_lines = 10;
+constexpr std::size_t max_lines = 10;
 /// Less than that of all waiting is not worth a line.
-constexpr double least_share = 0.01;
+constexpr double min_share = 0.01;
 constexpr Ns at_once = 50'000;
 
 /// What to do about a reason for which receives are not released; empty where nothing can be done or need be.
@@ -83,9 +83,9 @@ std::string about_partners(const SiteTotals& site) {
 
 std::vector<std::string> advice(const ReportTotals& totals) {
   std::vector<std::string> lines;
-  const auto least = static_cast<Ns>(least_share * static_cast<double>(totals.all().would_have_blocked()));
+  const auto least = static_cast<Ns>(min_share * static_cast<double>(totals.all().would_have_blocked()));
   for (const SiteTotals* const site : by_waiting(totals)) {
-    if (lines.size() == most_lines || site->waiting.still_waited() <= least) break;
+    if (lines.size() == max_lines || site->waiting.still_waited() <= least) break;
     for (const auto& rule : {about_touches, about_settling, about_refusals, about_partners}) {
       std::string line = rule(*site);
       if (line.empty()) continue;

@@ -12,7 +12,7 @@ namespace sluice::timeline {
 namespace {
 
 /// About all ranks together: some 300 bytes each.
-constexpr std::size_t most_operations = std::size_t{1} << 17;
+constexpr std::size_t max_operations = std::size_t{1} << 17;
 constexpr std::size_t fewest_operations_of_a_rank = 1024;
 
 }  // namespace
@@ -23,7 +23,7 @@ Collector::Collector(std::vector<const TraceFile*> files, std::size_t most, Wind
 void Collector::read(const Trace& trace, const std::string& name) {
   std::map<const TraceFile*, std::unique_ptr<RankLanes>> ranks;
   std::size_t chunks = 0;
-  const std::size_t operations = std::max(most_operations / files_.size(), fewest_operations_of_a_rank);
+  const std::size_t operations = std::max(max_operations / files_.size(), fewest_operations_of_a_rank);
   for (std::size_t number = 0; number < files_.size(); ++number) {
     const TraceFile& file = *files_[number];
     ranks[&file] = std::make_unique<RankLanes>(file, number, lanes_, trace.start_ns(), operations, *this);

@@ -9,12 +9,12 @@ namespace {
 // 2^17 bins of 11 kinds and 16 bytes are 23 MB.
 constexpr std::size_t bins_of_all_lanes = std::size_t{1} << 17;
 constexpr std::size_t fewest_bins = 64;
-constexpr std::size_t most_bins = 4096;
+constexpr std::size_t max_bins = 4096;
 
 }  // namespace
 
 Density::Density(std::size_t lanes)
-    : bins_(std::clamp(bins_of_all_lanes / std::max<std::size_t>(lanes, 1), fewest_bins, most_bins) & ~std::size_t{1}),
+    : bins_(std::clamp(bins_of_all_lanes / std::max<std::size_t>(lanes, 1), fewest_bins, max_bins) & ~std::size_t{1}),
       lanes_(lanes) {}
 
 void Density::add(std::uint32_t lane, SliceKind kind, std::int64_t begin_ns, std::uint64_t duration_ns) {

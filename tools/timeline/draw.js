@@ -2,7 +2,7 @@
 // are under way. Messages are drawn over the lanes, from when they left to when their data was in place.
 
 const AXIS = 24, GUTTER = 190, BASE = 18, ROW = 7, GAP = 7;
-const MOST_ARROWS = 5000; // in one picture
+const MAX_ARROWS = 5000; // in one picture
 const ARROW_ROOM = 8; // pixels; where there are more, they fade
 const canvas = document.getElementById("canvas");
 const pen = canvas.getContext("2d");
@@ -121,7 +121,7 @@ function drawArrow(i, colour, width) {
 function drawArrows() {
   const found = arrowsInView();
   drawn.arrowsInView = found.length;
-  const step = Math.max(1, Math.ceil(found.length / MOST_ARROWS));
+  const step = Math.max(1, Math.ceil(found.length / MAX_ARROWS));
   pen.globalAlpha = Math.max(0.12, Math.min(1, 2 * (view.width - GUTTER) / ARROW_ROOM / found.length));
   for (let at = 0; at < found.length; at += step) {
     const i = found[at];

@@ -18,12 +18,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_frames_shown = 6;
+constexpr std::size_t max_frames_shown = 6;
 constexpr const char* word_lists[] = {"protocol", "reason", "ended",        "access",      "settle",  "release",
                                       "held",     "match",  "registration", "eligibility", "fallback"};
 /// Values of a list that are looked up: more than any list has.
-constexpr std::uint32_t most_words = 64;
-constexpr std::uint32_t most_bits = 16;
+constexpr std::uint32_t max_words = 64;
+constexpr std::uint32_t max_bits = 16;
 
 bool is_set_of_bits(std::string_view list) { return list == "release" || list == "match"; }
 
@@ -51,7 +51,7 @@ class PageSites {
  private:
   static json as_json(const Site& site) {
     json stack = json::array();
-    for (std::size_t frame = site.program_frame + 1; frame < site.frames.size() && stack.size() < most_frames_shown; ++frame) {
+    for (std::size_t frame = site.program_frame + 1; frame < site.frames.size() && stack.size() < max_frames_shown; ++frame) {
       if (site.frames[frame - 1].function == "main") break;
       stack.push_back(site.frames[frame].text());
     }
@@ -215,7 +215,7 @@ json words_as_json(const TraceTable& table) {
   json lists = json::object();
   for (const char* const list : word_lists) {
     json& words = lists[list] = json::array();
-    for (std::uint32_t number = 0; number < (is_set_of_bits(list) ? most_bits : most_words); ++number)
+    for (std::uint32_t number = 0; number < (is_set_of_bits(list) ? max_bits : max_words); ++number)
       words.push_back(is_set_of_bits(list) ? table.words_of_bits(list, 1U << number) : table.word(list, number));
   }
   return lists;

@@ -17,7 +17,7 @@ constexpr std::uint16_t number_of(MessageKind kind) { return static_cast<std::ui
 
 RankLanes::RankLanes(const TraceFile& file, std::size_t number, const Lanes& lanes, std::int64_t start_ns, std::size_t operations,
                      Sink& sink)
-    : file_(&file), number_(number), lanes_(&lanes), start_ns_(start_ns), most_operations_(operations), sink_(&sink) {}
+    : file_(&file), number_(number), lanes_(&lanes), start_ns_(start_ns), max_operations_(operations), sink_(&sink) {}
 
 void RankLanes::add(const Event& event) {
   const trace::Record& record = event.record;
@@ -119,7 +119,7 @@ RankLanes::Operation& RankLanes::operation(std::uint32_t number) {
   if (!is_new) return place->second;
   place->second.about.operation = number;
   first_met_.push_back(number);
-  if (first_met_.size() > most_operations_) forget_one();
+  if (first_met_.size() > max_operations_) forget_one();
   return operations_.at(number);
 }
 
@@ -129,7 +129,7 @@ void RankLanes::forget_one() {
     const std::uint32_t number = first_met_.front();
     first_met_.pop_front();
     Operation& oldest = operations_.at(number);
-    if (!oldest.complete && passed_over < most_passed_over) {
+    if (!oldest.complete && passed_over < max_passed_over) {
       first_met_.push_back(number);
       continue;
     }
@@ -240,7 +240,7 @@ void RankLanes::begin_release(const Event& event, Operation& operation) {
   release.pages = record.extra;
   auto& rows = rows_[release.lane];
   const auto unused = std::find(rows.begin(), rows.end(), 0U);
-  release.row = static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(unused - rows.begin(), most_rows - 1));
+  release.row = static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(unused - rows.begin(), max_rows - 1));
   rows[release.row] = record.operation;
   operation.release.state = Release::State::under_way;
 }

@@ -65,8 +65,8 @@ class RankLanes {
     Release release;
     Waiting waiting;
   };
-  static constexpr int most_passed_over = 16;
-  static constexpr std::size_t most_rows = 4;  // releases at the same time that are shown below one another
+  static constexpr int max_passed_over = 16;
+  static constexpr std::size_t max_rows = 4;  // releases at the same time that are shown below one another
 
   void post(const Event& event, Operation& operation);
   void post_at_once(const Event& event);
@@ -95,11 +95,11 @@ class RankLanes {
   std::size_t number_;
   const Lanes* lanes_;
   std::int64_t start_ns_;
-  std::size_t most_operations_;
+  std::size_t max_operations_;
   Sink* sink_;
   std::unordered_map<std::uint32_t, Operation> operations_;
   std::deque<std::uint32_t> first_met_;  // operations, in this order
-  std::unordered_map<std::uint32_t, std::array<std::uint32_t, most_rows>>
+  std::unordered_map<std::uint32_t, std::array<std::uint32_t, max_rows>>
       rows_;  // by lane: the operation whose release is shown there
 };
 

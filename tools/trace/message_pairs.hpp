@@ -60,8 +60,8 @@ class MessagePairs {
     End received;
   };
 
-  static constexpr std::size_t usual_most_waiting = std::size_t{1} << 18;
-  explicit MessagePairs(std::size_t most_waiting = usual_most_waiting) : most_waiting_(most_waiting) {}
+  static constexpr std::size_t usual_max_waiting = std::size_t{1} << 18;
+  explicit MessagePairs(std::size_t max_waiting = usual_max_waiting) : max_waiting_(max_waiting) {}
 
   /// Both ends, once the second has come.
   std::optional<Pair> add(const MessageName& numbered, bool is_sent, const End& end) {
@@ -100,15 +100,15 @@ class MessagePairs {
       const auto place = waiting_.find(turn.name);
       return place == waiting_.end() || place->second.serial != turn.serial;
     };
-    for (; waiting_.size() > most_waiting_; turns_.pop_front()) {
+    for (; waiting_.size() > max_waiting_; turns_.pop_front()) {
       if (is_over(turns_.front())) continue;
       waiting_.erase(turns_.front().name);
       ++given_up_;
     }
-    if (turns_.size() > 2 * most_waiting_) std::erase_if(turns_, is_over);
+    if (turns_.size() > 2 * max_waiting_) std::erase_if(turns_, is_over);
   }
 
-  std::size_t most_waiting_;
+  std::size_t max_waiting_;
   MessageNumbers numbers_;
   std::unordered_map<MessageName, Waiting, MessageNumbers::Hash> waiting_;
   std::deque<Turn> turns_;  // the oldest in front; some were paired since

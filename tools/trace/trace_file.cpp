@@ -17,7 +17,7 @@ namespace sluice {
 namespace {
 
 /// A field that is far outside of what any writer makes would have a reader allocate or seek without end.
-constexpr std::uint32_t most_table_slots = 1U << 24;
+constexpr std::uint32_t max_table_slots = 1U << 24;
 
 template <class Checked>
 bool is_empty(const Checked& checked) {
@@ -31,7 +31,7 @@ bool is_empty(const Checked& checked) {
 bool has_usual_layout(const trace::FileHeader& header) {
   return header.header_bytes == trace::header_bytes && header.slot_bytes == trace::slot_bytes &&
          header.chunk_bytes == trace::chunk_bytes && header.record_bytes == trace::record_bytes &&
-         header.table_slots <= most_table_slots && header.table_offset >= trace::header_bytes &&
+         header.table_slots <= max_table_slots && header.table_offset >= trace::header_bytes &&
          header.table_offset <= std::numeric_limits<std::uint32_t>::max() &&
          header.chunks_offset >= header.table_offset + std::uint64_t{header.table_slots} * trace::slot_bytes &&
          header.chunks_offset <= std::numeric_limits<std::uint64_t>::max() / 2;
@@ -109,7 +109,7 @@ bool TraceFile::find_layout() {
   const auto set_chunks_offset = [this](std::uint64_t offset) {
     const std::uint64_t slots = offset < header_.table_offset ? 0 : (offset - header_.table_offset) / trace::slot_bytes;
     header_.chunks_offset = offset;
-    header_.table_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, most_table_slots));
+    header_.table_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, max_table_slots));
   };
   for (std::uint64_t offset = trace::header_bytes; offset + sizeof(trace::ChunkHeader) <= bytes_; offset += trace::slot_bytes) {
     trace::ChunkHeader chunk;
@@ -184,11 +184,11 @@ std::uint64_t TraceFile::offset_of(std::uint64_t place) const { return header_.c
 
 /// Of a chunk whose header is damaged: the sequence is known but for how often the place was used, which a record tells.
 std::optional<std::uint64_t> TraceFile::sequence_by_record(std::uint64_t place) const {
-  constexpr std::uint64_t most_uses = 10000;
+  constexpr std::uint64_t max_uses = 10000;
   trace::Record first;
   read_at(offset_of(place) + sizeof(trace::ChunkHeader), &first, sizeof first);
   const std::uint64_t places = std::max<std::uint64_t>(header_.chunks, 1);
-  for (std::uint64_t use = 0; use < most_uses; ++use) {
+  for (std::uint64_t use = 0; use < max_uses; ++use) {
     const std::uint64_t sequence = place + 1 + use * places;
     if (first.check == trace::check_of(first, trace::record_seed(sequence, 0))) return sequence;
   }

@@ -31,7 +31,7 @@ using Job = CopyPair::Job;
 
 constexpr std::size_t pool_bytes = std::size_t{256} << 20;
 constexpr std::size_t lengths[] = {512, 4096, 16384, 65536, 262144, 1048576, 4194304};
-constexpr std::size_t least_cold_bytes = 65536;
+constexpr std::size_t min_cold_bytes = 65536;
 constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
 
 struct Times {
@@ -144,7 +144,7 @@ int main(int count, char** arguments) {
   for (const char* direction : {"write", "read", "both"}) {
     for (const bool cold : {false, true}) {
       for (const std::size_t bytes : lengths) {
-        if (cold && bytes < least_cold_bytes) continue;
+        if (cold && bytes < min_cold_bytes) continue;
         for (const CopyVariant& variant : copy_variants()) bench.measure(direction, variant, bytes, cold);
       }
     }

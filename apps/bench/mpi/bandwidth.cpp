@@ -11,14 +11,14 @@ namespace bench {
 namespace {
 
 constexpr std::size_t window_bytes = std::size_t{16} << 20;
-constexpr std::size_t least_window = 4;
+constexpr std::size_t min_window = 4;
 constexpr int turns = 10;
 constexpr int windows_of_batch = 2;
 
 class Window {
  public:
   Window(std::size_t bytes, bool both_ways)
-      : bytes_(bytes), messages_(std::max(least_window, window_bytes / bytes)), both_ways_(both_ways) {
+      : bytes_(bytes), messages_(std::max(min_window, window_bytes / bytes)), both_ways_(both_ways) {
     if (sends()) outgoing_.resize(bytes * messages_);
     if (receives()) incoming_.resize(bytes * messages_);
     requests_.reserve(2 * messages_);  // MPI is given their addresses

@@ -19,7 +19,7 @@ using Arguments = std::span<const std::string>;
 struct Benchmark {
   const char* name;
   const char* arguments;
-  int least_ranks;
+  int min_ranks;
   void (*run)(Arguments);
 };
 

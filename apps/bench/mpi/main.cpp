@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
   }
   if (chosen == nullptr) return usage();
   MPI_Init(&argc, &argv);
-  if (bench::ranks() < chosen->least_ranks) {
-    std::fprintf(stderr, "sluice_bench: %s needs at least %d ranks\n", chosen->name, chosen->least_ranks);
+  if (bench::ranks() < chosen->min_ranks) {
+    std::fprintf(stderr, "sluice_bench: %s needs at least %d ranks\n", chosen->name, chosen->min_ranks);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const std::vector<std::string> arguments(argv + 2, argv + argc);

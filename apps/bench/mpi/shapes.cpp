@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-int least_one(std::size_t number) { return static_cast<int>(std::max<std::size_t>(number, 1)); }
+int min_one(std::size_t number) { return static_cast<int>(std::max<std::size_t>(number, 1)); }
 
 /// Frees what a type was made of; the type keeps what it needs.
 MPI_Datatype made_of(MPI_Datatype part, MPI_Datatype whole) {
@@ -29,7 +29,7 @@ MPI_Datatype contiguous(int count, MPI_Datatype of) {
 
 MPI_Datatype vector(std::size_t count, int block, int stride, MPI_Datatype of) {
   MPI_Datatype type;
-  MPI_Type_vector(least_one(count), block, stride, of, &type);
+  MPI_Type_vector(min_one(count), block, stride, of, &type);
   return type;
 }
 
@@ -77,7 +77,7 @@ MPI_Datatype particle(std::size_t) {
 }
 
 MPI_Datatype face(std::size_t bytes) {
-  const int rows = least_one(bytes / (16 * sizeof(double)));
+  const int rows = min_one(bytes / (16 * sizeof(double)));
   const std::array<int, 2> sizes{rows, 64};
   const std::array<int, 2> part{rows, 16};
   const std::array<int, 2> start{0, 24};
@@ -87,7 +87,7 @@ MPI_Datatype face(std::size_t bytes) {
 }
 
 MPI_Datatype box(std::size_t bytes) {
-  const int planes = least_one(bytes / (6 * 6 * sizeof(double)));
+  const int planes = min_one(bytes / (6 * 6 * sizeof(double)));
   const std::array<int, 3> sizes{planes, 8, 8};
   const std::array<int, 3> part{planes, 6, 6};
   const std::array<int, 3> start{0, 1, 1};
@@ -123,7 +123,7 @@ Typed::Typed(const Shape& shape, std::size_t bytes) : type_(shape.make(bytes)) {
   MPI_Type_commit(&type_);
   int size = 0;
   MPI_Type_size(type_, &size);
-  count_ = least_one(bytes / static_cast<std::size_t>(size));
+  count_ = min_one(bytes / static_cast<std::size_t>(size));
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   MPI_Type_get_extent(type_, &lower, &extent);

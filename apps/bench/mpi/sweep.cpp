@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 constexpr std::size_t longest = std::size_t{8} << 20;
-constexpr std::size_t most_in_window = 32;
+constexpr std::size_t max_in_window = 32;
 constexpr std::size_t window_bytes = std::size_t{4} << 20;
 constexpr int batches = 5;
 constexpr int warm_up = 8;  // a buffer that is used often is treated in another way than one that is not
@@ -64,7 +64,7 @@ Operation shape_of(const Shape& shape, std::size_t bytes) {
 }
 
 Operation window_of(std::size_t bytes, bool both_ways) {
-  const std::size_t messages = std::clamp<std::size_t>(window_bytes / bytes, 2, most_in_window);
+  const std::size_t messages = std::clamp<std::size_t>(window_bytes / bytes, 2, max_in_window);
   auto out = std::make_shared<std::vector<std::byte>>(pattern_of(bytes));
   auto in = std::make_shared<std::vector<std::byte>>(bytes * messages);
   auto requests = std::make_shared<std::vector<MPI_Request>>();

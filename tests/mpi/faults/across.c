@@ -9,7 +9,7 @@
 
 #include "common.h"
 
-enum { hello = 1, data = 2, most_growth_kb = 32 * 1024, small_bytes = 32 * 1024, small_count = 4096 };
+enum { hello = 1, data = 2, max_growth_kb = 32 * 1024, small_bytes = 32 * 1024, small_count = 4096 };
 
 static double now(void) {
   struct timespec time;
@@ -93,7 +93,7 @@ static void slow(int rank, double seconds) {
     }
   }
   const long growth = peak_memory_kb() - before;
-  if (rank == 0) printf("sender grew by %ld KB: %s\n", growth, growth <= most_growth_kb ? "bounded" : "TOO MUCH");
+  if (rank == 0) printf("sender grew by %ld KB: %s\n", growth, growth <= max_growth_kb ? "bounded" : "TOO MUCH");
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("exchange ok\n");
   free(buffer);

@@ -25,7 +25,7 @@ OUTAGE_SECONDS = 5
 START_SECONDS = 20
 UNDER_WAY_SECONDS = 0.7
 SCAN_SECONDS = 3
-MOST_SECONDS = 40  # for a job to end that has said why
+MAX_SECONDS = 40  # for a job to end that has said why
 
 # Sends random bytes, and nothing, and parts of a greeting to every address that it is given, until it is killed.
 STRANGER = """
@@ -109,7 +109,7 @@ class Faults:
             job = Disturbed(self, ["across", "exchange", "60", "8000000"],
                             lambda job, rank=rank: os.kill(job.pids[rank], signal.SIGKILL), mpirun_args=["--enable-recovery"])
             self.expect_error(f"rank {rank} killed in mid-message", job, rf"sluice: rank {other}: .*rank {rank}\b.*",
-                              (job.result.seconds > MOST_SECONDS, "it took too long"))
+                              (job.result.seconds > MAX_SECONDS, "it took too long"))
 
     # --- a link that breaks --------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class Faults:
             job = Disturbed(self, ["across", "exchange", "60", "8000000"], disturb)
             self.expect_error(f"connection reset in mid-message at rank {rank}", job,
                               r"sluice: rank [01]: peer rank [01] vanished \(.*\)",
-                              (job.result.seconds > MOST_SECONDS, "it took too long"))
+                              (job.result.seconds > MAX_SECONDS, "it took too long"))
 
     def slow_reader(self):
         job = Disturbed(self, ["across", "slow", str(2 * TIMEOUT_SECONDS)])

@@ -50,20 +50,20 @@ static long memory_file_kb(void) {
 static long held_kb(void) { return resident_kb() + memory_file_kb(); }
 
 // The most since the last question, as a thread sees it that looks all the time.
-static atomic_long most_kb;
+static atomic_long max_kb;
 static atomic_int watched = 1;
 
 static void* watch_memory(void* unused) {
   while (atomic_load(&watched)) {
     const long now = held_kb();
-    if (now > atomic_load(&most_kb)) atomic_store(&most_kb, now);
+    if (now > atomic_load(&max_kb)) atomic_store(&max_kb, now);
     usleep(2000);
   }
   return unused;
 }
 
 UNUSED_OK static void say_most(int me, const char* stage) {
-  const long now = held_kb(), most = atomic_exchange(&most_kb, now);
+  const long now = held_kb(), most = atomic_exchange(&max_kb, now);
   printf("HELD %s %d %ld\n", stage, me, most > now ? most : now);
   fflush(stdout);
 }

@@ -25,14 +25,14 @@ static double seconds(void) {
 // What was freed is found by looking now and then, so it may be held for a while beside what is new.
 static void compute_until_given_back(void) {
   const long wanted_kb = (long)(array / KB) + 64 * 1024;
-  enum { most_ms = 5000, lasting_ms = 20 };
+  enum { max_ms = 5000, lasting_ms = 20 };
   int given_back_ms = 0;
-  for (int ms = 0; ms < most_ms && given_back_ms < lasting_ms; ms++) {
+  for (int ms = 0; ms < max_ms && given_back_ms < lasting_ms; ms++) {
     const double until = seconds() + 1e-3;
     while (seconds() < until) continue;
     given_back_ms = held_kb() <= wanted_kb ? given_back_ms + 1 : 0;
   }
-  atomic_store(&most_kb, 0);
+  atomic_store(&max_kb, 0);
 }
 
 int main(int count, char** arguments) {

@@ -5,7 +5,7 @@
 
 #include "hostile.h"
 
-enum { bytes = 3 * MB + 4321, offset = 99, rounds = 3, piece = 3 * MB, most_pieces = 2000 };
+enum { bytes = 3 * MB + 4321, offset = 99, rounds = 3, piece = 3 * MB, max_pieces = 2000 };
 static const rlim_t gigabyte = (rlim_t)1 << 30;
 
 static char* buffer;
@@ -53,9 +53,9 @@ static void exchange_often(unsigned seed) {
 
 // What malloc still has to give, in MB.
 static long room(void) {
-  static void* pieces[most_pieces];
+  static void* pieces[max_pieces];
   int count = 0;
-  while (count < most_pieces && (pieces[count] = malloc(piece))) count++;
+  while (count < max_pieces && (pieces[count] = malloc(piece))) count++;
   for (int i = 0; i < count; i++) free(pieces[i]);
   return (long)count * (piece / MB);
 }

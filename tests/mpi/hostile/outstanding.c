@@ -7,7 +7,7 @@ enum { receives = 10000, bytes = 20000, offset = 100, page = 4096, stride = 7 * 
 
 static char* memory;
 static MPI_Request* requests;
-static long mappings_before, most_mappings;
+static long mappings_before, max_mappings;
 
 static char* buffer_of(int i) { return memory + (size_t)i * stride + offset; }
 static unsigned seed_of(int round, int i) { return (unsigned)(round * receives + i); }
@@ -34,20 +34,20 @@ static long number_in(const char* path) {
 
 static void look_at_mappings(void) {
   const long now = line_count("/proc/self/maps");
-  if (now > most_mappings) most_mappings = now;
+  if (now > max_mappings) max_mappings = now;
 }
 
 static void begin(void) {
   memory = calloc(receives, stride);
   requests = allocate(receives * sizeof *requests);
-  mappings_before = most_mappings = line_count("/proc/self/maps");
+  mappings_before = max_mappings = line_count("/proc/self/maps");
 }
 
 static void end(void) {
   const long granted = number_in("/proc/sys/vm/max_map_count");
   look_at_mappings();
-  EXPECT(most_mappings - mappings_before <= granted / 4, "%ld mappings were added, and %ld are all",
-         most_mappings - mappings_before, granted);
+  EXPECT(max_mappings - mappings_before <= granted / 4, "%ld mappings were added, and %ld are all",
+         max_mappings - mappings_before, granted);
   free(requests);
   free(memory);
 }

@@ -22,8 +22,8 @@ from .suite import Suite, Verdicts
 MODE = "release"
 OTHER_MODES = ("userfaultfd", "off", "stream", "cma", "tcp", "matched", "rput", "rget", "coop", "sends")
 HOST_SECONDS = 30  # a test that takes longer on the host alone does not count as one that passes
-MORE_TIME = 6  # than the host has taken, and LEAST_SECONDS at least, before a job counts as one that hangs
-LEAST_SECONDS = 60
+MORE_TIME = 6  # than the host has taken, and MIN_SECONDS at least, before a job counts as one that hangs
+MIN_SECONDS = 60
 REPEATED = 2  # runs of the host alone that must pass again before a failure counts
 SHOWN_LINES = 40
 # In a network namespace of its own, what is spawned is reached over the loopback interface alone.
@@ -106,7 +106,7 @@ class Comparison:
             self.failing_on_host.append(test.name)
             return
         for mode in modes_of(index, self._options) if self._options.library else ():
-            limit = max(LEAST_SECONDS, MORE_TIME * verdict["seconds"])
+            limit = max(MIN_SECONDS, MORE_TIME * verdict["seconds"])
             complaint, _ = run_once(self._suite, test, mode, limit, self._options)
             flaky = complaint and fails_on_host(self._suite, self._verdicts, test, self._options)
             with self._lock:

@@ -16,7 +16,7 @@ namespace random_program {
 
 namespace {
 
-constexpr std::size_t most_in_flight = 16384;  // less than any pipe or socket holds, so that output never waits for input
+constexpr std::size_t max_in_flight = 16384;  // less than any pipe or socket holds, so that output never waits for input
 
 /// Two ends of a pipe or of a pair of sockets.
 class Pair {
@@ -97,7 +97,7 @@ std::string through_pair(Channel channel, std::span<const std::byte> from, std::
   if (!pair.opened()) return failure("pipe or socketpair", -1);
   std::size_t sent = 0;
   for (std::size_t arrived = 0; arrived < to.size();) {
-    const std::size_t room = most_in_flight - (sent - arrived);
+    const std::size_t room = max_in_flight - (sent - arrived);
     if (const std::size_t chunk = std::min({chunk_bytes, room, from.size() - sent}); chunk > 0) {
       const ssize_t result = put(channel, pair.output(), from.subspan(sent, chunk));
       if (result <= 0) return failure("output", result);

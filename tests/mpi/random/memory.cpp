@@ -11,14 +11,14 @@ namespace random_program {
 
 namespace {
 
-constexpr std::size_t most_lanes = 4;
+constexpr std::size_t max_lanes = 4;
 constexpr std::size_t heap_bytes = std::size_t{12} << 20;
 constexpr std::size_t mapping_bytes = std::size_t{20} << 20;
 constexpr std::size_t static_bytes = std::size_t{3} << 20;
 
 // Every lane has whole pages: a thread that touches a page in which another thread's receive is under way may wait for that
 // message, and two processes that do so crosswise would wait for each other.
-alignas(4096) std::array<std::array<std::byte, static_bytes>, most_lanes> static_buffers;
+alignas(4096) std::array<std::array<std::byte, static_bytes>, max_lanes> static_buffers;
 
 }  // namespace
 

@@ -28,7 +28,7 @@ class ScriptWriter {
  private:
   Event write_event(EventKind kind);
   EventKind choose_kind();
-  std::size_t choose_communicator(int least_members);
+  std::size_t choose_communicator(int min_members);
   void choose_communicators();
 
   Transfer make_transfer(std::size_t communicator, int source, int destination);
@@ -39,7 +39,7 @@ class ScriptWriter {
   int ordinary_tag() { return tag_base() + random_.rank_below(4); }
   int unique_tag() { return tag_base() + first_unique_tag + unique_tags_++; }
   [[nodiscard]] int tag_base() const { return options_.lane * tags_per_lane; }
-  std::vector<int> some_group(std::size_t communicator, int least_members);
+  std::vector<int> some_group(std::size_t communicator, int min_members);
 
   void write_transfer(Event& event);
   void write_to_self(Event& event);
@@ -88,21 +88,21 @@ EventKind ScriptWriter::choose_kind() {
   return random_.pick<EventKind>(point_to_point);
 }
 
-/// A communicator in which some group has `least_members`; the first one when chance finds none.
-std::size_t ScriptWriter::choose_communicator(int least_members) {
+/// A communicator in which some group has `min_members`; the first one when chance finds none.
+std::size_t ScriptWriter::choose_communicator(int min_members) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     const std::size_t index = random_.below(script_.communicators.size());
     for (int rank = 0; rank < options_.ranks; ++rank) {
-      if (std::ssize(script_.communicators[index].members(rank)) >= least_members) return index;
+      if (std::ssize(script_.communicators[index].members(rank)) >= min_members) return index;
     }
   }
   return 0;
 }
 
-std::vector<int> ScriptWriter::some_group(std::size_t communicator, int least_members) {
+std::vector<int> ScriptWriter::some_group(std::size_t communicator, int min_members) {
   for (;;) {
     auto members = script_.communicators[communicator].members(random_.rank_below(options_.ranks));
-    if (std::ssize(members) < least_members) continue;
+    if (std::ssize(members) < min_members) continue;
     random_.shuffle(members);
     return members;
   }
@@ -334,13 +334,13 @@ void ScriptWriter::write_wild(Event& event) {
   auto model = make_transfer(event.communicator, group[1], group[0]);
   model.send_layout = model.receive_layout = LayoutSpec{};
   model.tag = unique_tag();
-  const std::size_t most_units = model.units;
+  const std::size_t max_units = model.units;
   const std::size_t messages = random_.between(1, 4) * (group.size() - 1);
   for (std::size_t i = 0; i < messages; ++i) {
     auto transfer = model;
     transfer.source = group[1 + random_.below(group.size() - 1)];
-    transfer.units = random_.below(most_units + 1);
-    transfer.capacity_units = most_units;
+    transfer.units = random_.below(max_units + 1);
+    transfer.capacity_units = max_units;
     transfer.key = random_.next();
     if (event.any_tag) transfer.tag = ordinary_tag();
     choose_calls(transfer);

@@ -10,8 +10,8 @@
 
 enum {
   uses = 8,
-  /* more than it takes until a buffer is known as one that comes back */ most_buffers = 1000,
-  most_addresses = 10000
+  /* more than it takes until a buffer is known as one that comes back */ max_buffers = 1000,
+  max_addresses = 10000
 };
 
 static int rank;
@@ -35,7 +35,7 @@ static void one(int rounds, size_t bytes) {
 }
 
 static void all_at_once(unsigned char** buffers, int count, size_t bytes, int round) {
-  MPI_Request requests[most_buffers];
+  MPI_Request requests[max_buffers];
   for (int i = 0; i < count; ++i) {
     const int message = round * count + i;
     if (rank == 0) {
@@ -50,7 +50,7 @@ static void all_at_once(unsigned char** buffers, int count, size_t bytes, int ro
 }
 
 static void many(int count, int rounds, size_t bytes) {
-  unsigned char* buffers[most_buffers];
+  unsigned char* buffers[max_buffers];
   for (int i = 0; i < count; ++i) buffers[i] = malloc(bytes);
   for (int round = 0; round < rounds; ++round) {
     if (round % 2 != 0) {
@@ -63,12 +63,12 @@ static void many(int count, int rounds, size_t bytes) {
 }
 
 static int is_known(const void* address) {
-  static const void* known[most_addresses];
+  static const void* known[max_addresses];
   static int count;
   for (int i = 0; i < count; ++i) {
     if (known[i] == address) return 1;
   }
-  if (count < most_addresses) known[count++] = address;
+  if (count < max_addresses) known[count++] = address;
   return 0;
 }
 
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
   const int numbers[] = {argc > 2 ? atoi(argv[2]) : 0, argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 0};
   if (strcmp(how, "one") == 0) {
     one(numbers[0], (size_t)numbers[1]);
-  } else if (strcmp(how, "many") == 0 && numbers[0] <= most_buffers) {
+  } else if (strcmp(how, "many") == 0 && numbers[0] <= max_buffers) {
     many(numbers[0], numbers[1], (size_t)numbers[2]);
   } else if (strcmp(how, "again") == 0) {
     again(numbers[0]);

@@ -22,7 +22,7 @@ using trace::Record;
 
 constexpr std::uint64_t us = 1000;
 constexpr std::uint64_t turn_ns = 200 * us;
-constexpr std::uint64_t most_late_ns = 40 * us;
+constexpr std::uint64_t max_late_ns = 40 * us;
 constexpr std::uint64_t large = 1 << 20;
 constexpr std::uint64_t small = 1024;
 constexpr std::uint32_t site_send = 1;
@@ -86,7 +86,7 @@ class RankFile {
 
 /// How late a rank is in a turn.
 std::uint64_t lateness(std::uint64_t turn, std::int32_t rank) {
-  return (turn * 2654435761U + static_cast<std::uint64_t>(rank) * 40503U) % most_late_ns;
+  return (turn * 2654435761U + static_cast<std::uint64_t>(rank) * 40503U) % max_late_ns;
 }
 
 class Turn {

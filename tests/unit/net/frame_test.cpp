@@ -41,7 +41,7 @@ std::vector<MessageHeader> one_of_each_kind() {
           message(MessageKind::cts, sizeof(ClearToSend)),
           message(MessageKind::refuse, sizeof(Refusal)),
           message(MessageKind::data, 1),
-          message(MessageKind::data, most_data_bytes),
+          message(MessageKind::data, max_data_bytes),
           message(MessageKind::fin, 0),
           message(MessageKind::fin, sizeof(PutEnd)),
           message(MessageKind::ack, 0),
@@ -147,7 +147,7 @@ TEST(Frame, names_lengths_that_the_kind_cannot_have) {
   EXPECT_TRUE(is_bad(matching(MessageKind::rtr, sizeof(ReadyToReceive) - 1)));
   EXPECT_TRUE(is_bad(message(MessageKind::withdraw, 1)));
   EXPECT_TRUE(is_bad(message(MessageKind::ack, 0xffffffff)));
-  EXPECT_EQ(fault_text(message(MessageKind::data, most_data_bytes + 1)),
+  EXPECT_EQ(fault_text(message(MessageKind::data, max_data_bytes + 1)),
             "a frame of kind data announces 1048577 bytes where 1 to 1048576 are possible");
 }
 

@@ -114,7 +114,7 @@ class Limited {
   rlimit before_{};
 };
 
-constexpr rlim_t most_addresses = (rlim_t{1} << 47) - page_bytes;  // a limit that keeps nobody from anything
+constexpr rlim_t max_addresses = (rlim_t{1} << 47) - page_bytes;  // a limit that keeps nobody from anything
 
 std::size_t mapped_extents() {
   std::size_t bytes = 0;
@@ -140,7 +140,7 @@ TEST_F(PeerMemoryTest, WithLittleAddressSpaceEverythingIsMovedByCalls) {
   const auto data = random_bytes(300000, 1);
   for (unsigned use = 0; use < PeerMemory::uses_before_mapping + 2u; use++) ASSERT_TRUE(memory.write(border, data));
   {
-    const Limited limited(RLIMIT_AS, most_addresses);
+    const Limited limited(RLIMIT_AS, max_addresses);
     memory.leave_address_space();
     EXPECT_EQ(mapped_extents(), before);
     const auto other = random_bytes(300000, 2);
@@ -162,7 +162,7 @@ TEST_F(PeerMemoryTest, AWriteBeyondTheFileSizeLimitIsAStore) {
 
 TEST_F(PeerMemoryTest, WithoutFileSizeAndAddressSpaceAWriteIsRefusedAndNoSignalComes) {
   const Limited file_size(RLIMIT_FSIZE, rlim_t{1} << 20);
-  const Limited address_space(RLIMIT_AS, most_addresses);
+  const Limited address_space(RLIMIT_AS, max_addresses);
   EXPECT_FALSE(memory.write(border, random_bytes(100, 1)));
   EXPECT_FALSE(memory.refusal().empty());
 }

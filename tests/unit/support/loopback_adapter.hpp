@@ -55,7 +55,7 @@ class LoopbackAdapter final : public Rdma {
 
   [[nodiscard]] bool usable() const { return knobs_.present && !failed_; }
   [[nodiscard]] std::size_t under_way() const { return reads_.size(); }
-  [[nodiscard]] std::size_t most_under_way() const { return most_under_way_; }
+  [[nodiscard]] std::size_t most_under_way() const { return max_under_way_; }
   [[nodiscard]] std::size_t completed() const { return completed_; }
 
   bool register_memory(ByteRange bytes, Registration& registration) override {
@@ -82,7 +82,7 @@ class LoopbackAdapter final : public Rdma {
     const Read read{local, local_key, remote, token, polls_ + knobs_.delay_polls};
     check(read);
     reads_.push_back(read);
-    most_under_way_ = std::max(most_under_way_, reads_.size());
+    max_under_way_ = std::max(max_under_way_, reads_.size());
     return true;
   }
   [[nodiscard]] bool may_read(Peer) override { return usable() && knobs_.connects && reads_.size() < knobs_.room; }
@@ -129,7 +129,7 @@ class LoopbackAdapter final : public Rdma {
   std::deque<Read> reads_;
   std::size_t registered_ = 0;
   std::size_t completed_ = 0;
-  std::size_t most_under_way_ = 0;
+  std::size_t max_under_way_ = 0;
   std::uint64_t polls_ = 0;
   bool failed_ = false;
 };

@@ -19,7 +19,7 @@ constexpr CallSite here{1};
 constexpr Tag tag{0};
 /// That a process takes between two exchanges, ns: at random, since no two processes go in step. If they did, what one protocol
 /// saves would be as often lost again in who is on the wire first.
-constexpr unsigned most_between_exchanges = 200;
+constexpr unsigned max_between_exchanges = 200;
 constexpr int warm_up = 4;
 constexpr int trials = 16;
 
@@ -75,7 +75,7 @@ class Process {
       std::abort();
     }
     ++done_;
-    begins_ = network_.now() + random_() % most_between_exchanges;
+    begins_ = network_.now() + random_() % max_between_exchanges;
     network_.remind_at(begins_);
     return true;
   }

@@ -20,7 +20,7 @@ namespace sluice::model {
 using Nanoseconds = ModelWire::Nanoseconds;
 
 /// A transfer is placed in pieces of a page, or in this many if it has more pages.
-inline constexpr std::size_t most_pieces = 64;
+inline constexpr std::size_t max_pieces = 64;
 
 inline std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
 
@@ -142,7 +142,7 @@ class Network {
 
   /// `placed` runs when the last of it is in place.
   void send_pieces(const Transfer& transfer, const std::function<void()>& placed) {
-    const std::size_t most = std::max(page_bytes, (transfer.bytes / most_pieces / page_bytes + 1) * page_bytes);
+    const std::size_t most = std::max(page_bytes, (transfer.bytes / max_pieces / page_bytes + 1) * page_bytes);
     std::vector<std::size_t> begins;
     const std::uint64_t first_end = (transfer.target / page_bytes + 1) * page_bytes;  // pages of the target, as it may be odd
     for (std::size_t begin = 0; begin < transfer.bytes;) {

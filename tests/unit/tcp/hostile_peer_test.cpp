@@ -26,7 +26,7 @@ constexpr int mutated_frames = 1000;
 #endif
 
 constexpr std::size_t large = 200'000;
-constexpr std::size_t most_eager = 60'000;
+constexpr std::size_t max_eager = 60'000;
 constexpr Tag tag_of_small{3};
 constexpr Tag tag_of_medium{7};
 constexpr Tag tag_of_large{4};
@@ -36,7 +36,7 @@ constexpr Tag tag_of_nothing{9};
 [[noreturn]] void be_attacked(Listener listener, const std::vector<TcpEndpoint>& endpoints) {
   Process process(self, std::move(listener), endpoints);
   Bytes small(1000);
-  Bytes medium(most_eager);
+  Bytes medium(max_eager);
   Bytes received(large);
   Bytes received_next(large);
   Bytes sent(large);
@@ -90,12 +90,12 @@ class Attacker {
       case 0:
         return frame_of(MessageKind::eager, world, random_bytes(random_, random_() % 1000), tag_of_small);
       case 1: {  // so long that its receive is found, and its bytes are placed, before it is complete
-        const Bytes bytes = random_bytes(random_, random_() % most_eager);
+        const Bytes bytes = random_bytes(random_, random_() % max_eager);
         return frame_of(MessageKind::eager, world, bytes, tag_of_medium);
       }
       case 2: {
         const ReadyToSend rts{large, 78, 0};
-        Bytes bytes = random_bytes(random_, sizeof rts + random_() % most_eager);
+        Bytes bytes = random_bytes(random_, sizeof rts + random_() % max_eager);
         std::memcpy(bytes.data(), &rts, sizeof rts);
         return frame_of(MessageKind::rts, world, bytes, random_() % 2 == 0 ? tag_of_small : tag_of_large);
       }

@@ -40,10 +40,10 @@ class eager_ring_pair : public testing::Test {
     EXPECT_EQ(write.remote.key, words_.theirs.key);
     under_way_.push_back({write.remote.address, std::string(reinterpret_cast<const char*>(message.data()), write.bytes)});
   }
-  void arrive(std::size_t most_of_it = ~std::size_t{0}) {
+  void arrive(std::size_t max_of_it = ~std::size_t{0}) {
     const auto& [address, bytes] = under_way_.front();
-    std::memcpy(reinterpret_cast<void*>(address), bytes.data(), std::min(bytes.size(), most_of_it));
-    if (most_of_it >= bytes.size()) under_way_.pop_front();
+    std::memcpy(reinterpret_cast<void*>(address), bytes.data(), std::min(bytes.size(), max_of_it));
+    if (max_of_it >= bytes.size()) under_way_.pop_front();
   }
   void write(const std::string& text) {
     post(text);

@@ -19,7 +19,7 @@ constexpr Tag tag{3};
 constexpr std::size_t message_bytes = 20'000;
 constexpr std::size_t messages = 200;
 constexpr std::size_t many_messages = 1000;  // for what happens once in 256 of them
-constexpr std::chrono::seconds most_time{60};
+constexpr std::chrono::seconds max_time{60};
 
 /// Every message asks first, and goes by that protocol if it can.
 Config forced(Rendezvous rendezvous) {
@@ -40,7 +40,7 @@ class VerbsPair {
   void exchange(std::vector<std::byte>& sent, std::vector<std::byte>& got) {
     Request* const receive = receiver.start_receive(*to_, Rank{0}, tag, contiguous(got), call);
     Request* const send = sender.start_send(*from_, Rank{1}, tag, contiguous(sent), SendMode::standard, call);
-    const auto end = std::chrono::steady_clock::now() + most_time;
+    const auto end = std::chrono::steady_clock::now() + max_time;
     while ((send && !Engine::is_complete(*send)) || !Engine::is_complete(*receive)) {
       sender.progress();
       receiver.progress();

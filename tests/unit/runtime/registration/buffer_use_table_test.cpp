@@ -46,7 +46,7 @@ TEST(BufferUseTable, it_stops_growing_when_chains_form_and_few_buffers_are_frequ
 TEST(BufferUseTable, it_grows_on_when_more_of_its_buffers_become_frequent) {
   BufferUseTable table;
   for (std::size_t i = 0; i < many; ++i) table.use(first + i * step);
-  const std::size_t enough = table.size() * BufferUseTable::least_share / 100 + 1;
+  const std::size_t enough = table.size() * BufferUseTable::min_share / 100 + 1;
   for (std::size_t i = 0; i < enough; ++i) table.mark_frequent(*table.use(first + i * step));
   EXPECT_TRUE(table.grows());
   EXPECT_NE(table.use(first + many * step), nullptr);

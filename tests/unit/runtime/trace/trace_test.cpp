@@ -23,9 +23,9 @@
 namespace sluice::trace {
 namespace {
 
-constexpr std::size_t least_limit = File::least_bytes;
-constexpr std::size_t least_chunks = (least_limit - File::chunks_offset) / chunk_bytes;
-constexpr std::size_t least_room = least_chunks * records_per_chunk;
+constexpr std::size_t min_limit = File::least_bytes;
+constexpr std::size_t min_chunks = (min_limit - File::chunks_offset) / chunk_bytes;
+constexpr std::size_t least_room = min_chunks * records_per_chunk;
 
 void write_numbers(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count; ++i) write({.kind = static_cast<std::uint16_t>(Kind::helper), .value = i});
@@ -39,7 +39,7 @@ class Trace : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  void begin(std::size_t limit = least_limit, Keep keep = Keep::newest) const {
+  void begin(std::size_t limit = min_limit, Keep keep = Keep::newest) const {
     open({.directory = directory_, .limit_bytes = limit, .keep = keep, .rank = 3, .size = 4, .job = 77});
   }
   [[nodiscard]] std::string path() const { return directory_ / "rank-000003.trace"; }
@@ -151,11 +151,11 @@ TEST_F(Trace, newest_records_are_kept_beyond_the_limit) {
   EXPECT_EQ(values.front(), written - values.size());
   EXPECT_GT(trace.stale, 0u);
   EXPECT_EQ(trace.damaged, 0u);
-  EXPECT_LE(std::filesystem::file_size(path()), least_limit);
+  EXPECT_LE(std::filesystem::file_size(path()), min_limit);
 }
 
 TEST_F(Trace, oldest_records_are_kept_beyond_the_limit_if_asked_for) {
-  begin(least_limit, Keep::oldest);
+  begin(min_limit, Keep::oldest);
   write_numbers(0, least_room + 1000);
   close();
   const ReadTrace trace = read_trace(path());
@@ -184,10 +184,10 @@ TEST_F(Trace, threads_write_beside_one_another) {
 
 TEST_F(Trace, chunks_of_threads_that_ended_are_used_again) {
   begin();
-  for (std::uint64_t i = 0; i < 3 * least_chunks; ++i) std::thread([i] { write_numbers(i, 1); }).join();
+  for (std::uint64_t i = 0; i < 3 * min_chunks; ++i) std::thread([i] { write_numbers(i, 1); }).join();
   close();
   const ReadTrace trace = read_trace(path());
-  EXPECT_EQ(trace.count(), least_chunks);
+  EXPECT_EQ(trace.count(), min_chunks);
   EXPECT_EQ(trace.end.lost_records, 0u);
 }
 
@@ -278,7 +278,7 @@ TEST_F(Trace, file_that_cannot_grow_keeps_the_newest_of_what_it_has) {
 
 TEST_F(Trace, directory_that_cannot_be_made_is_named) {
   try {
-    open({.directory = "/proc/no-such-place", .limit_bytes = least_limit});
+    open({.directory = "/proc/no-such-place", .limit_bytes = min_limit});
     FAIL() << "a trace was opened";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("/proc/no-such-place"), std::string::npos) << error.what();

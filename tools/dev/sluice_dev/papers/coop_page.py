@@ -15,7 +15,7 @@ from sluice_dev.papers.reproduction import Failed, markdown, print_aligned, writ
 
 PAGE = RESULTS / "cooperative.md"
 FAR_PAGE = RESULTS / "cooperative-far.md"
-MOST_NEAR_NS = 300  # most_near_ns of runtime/machine/peer_distance.hpp: round trips of a line between processors that share a cache
+MAX_NEAR_NS = 300  # most_near_ns of runtime/machine/peer_distance.hpp: round trips of a line between processors that share a cache
 BESIDE_SHARES = (("median", "half"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("longest", "all"))
 
 HEADINGS = ("ranks", "message", "rput, µs", *(side.title for side in OVER_RPUT), "auto's time / best forced", "auto over host")
@@ -249,7 +249,7 @@ def distances(figures):
 def are_far(figures):
     """Whether the processors shared no cache at most points."""
     known = [ns for ns in figures.distances.values() if ns]
-    return bool(known) and statistics.median(known) > MOST_NEAR_NS
+    return bool(known) and statistics.median(known) > MAX_NEAR_NS
 
 
 def page_of(figures, name):

@@ -22,7 +22,7 @@ from sluice_dev.softroce.guest import FILES, Guest, GuestFailed, Shape, address_
 from sluice_dev.softroce.kernel import Kernel, NoGuest  # noqa: F401
 from sluice_dev.testbed.bed import HOST_SETTINGS, host_arguments
 
-MOST_GUESTS = 2
+MAX_GUESTS = 2
 DEFAULT_LIMIT = 3600
 
 
@@ -34,8 +34,8 @@ class SoftRoce:
 
         Raises NoGuest where there can be none, GuestFailed where one does not come up.
         """
-        if not 1 <= guests <= MOST_GUESTS:
-            raise ValueError(f"{guests} guests: expected 1 to {MOST_GUESTS}")
+        if not 1 <= guests <= MAX_GUESTS:
+            raise ValueError(f"{guests} guests: expected 1 to {MAX_GUESTS}")
         require_tools()
         shape = shape or (Shape() if guests == 1 else Shape("1024M", 1))
         kernel = Kernel(pathlib.Path(builddir or BUILD) / "softroce")

@@ -26,7 +26,7 @@ from sluice_dev.jobs.job import run_job
 
 AGENT = ROOT / "tests" / "testbed" / "agent"
 
-MOST_HOSTS = 16
+MAX_HOSTS = 16
 CARRIER_SECONDS = 10
 CLOSE_SECONDS = 10
 INTERFACE = "eth0"
@@ -72,8 +72,8 @@ class Bed:
 
     def __init__(self, hosts=2, rate=None):
         """`rate` of each link, in the words of tc, such as "1gbit"; without it the links are as fast as the machine."""
-        if not 1 <= hosts <= MOST_HOSTS:
-            raise ValueError(f"{hosts} hosts: expected 1 to {MOST_HOSTS}")
+        if not 1 <= hosts <= MAX_HOSTS:
+            raise ValueError(f"{hosts} hosts: expected 1 to {MAX_HOSTS}")
         _require_privileges()
         self.hosts = [f"n{number}" for number in range(1, hosts + 1)]
         self.rate = rate

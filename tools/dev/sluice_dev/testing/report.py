@@ -31,9 +31,9 @@ def tally_in(output):
 class Report:
     """Runs steps in order until the time is over; a step that breaks counts as one failure and the next one follows."""
 
-    def __init__(self, most_seconds):
+    def __init__(self, max_seconds):
         self.total = Tally()
-        self._most = most_seconds
+        self._most = max_seconds
         self._started = time.monotonic()
 
     def remaining(self):
