@@ -46,7 +46,7 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
       lines_(endpoints_.size()),
       lines_epoll_(system::new_epoll()),
       helper_epoll_(system::new_epoll()),
-      reception_(
+      connector_(
           {.self = options.self,
            .ranks = static_cast<std::uint32_t>(endpoints_.size()),
            .secret = options.secret,
@@ -59,14 +59,14 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
     checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
   };
   add(bell_.descriptor(), EPOLLIN, bell_tag);
-  add(reception_.descriptor(), EPOLLIN, doors_tag);
+  add(connector_.descriptor(), EPOLLIN, doors_tag);
   add(lines_epoll_.get(), EPOLLONESHOT, lines_tag);
 }
 
 TcpTransport::~TcpTransport() = default;
 
 TcpTransport::Statistics TcpTransport::statistics() const {
-  Statistics sum{connections_, reception_.strangers(), {}};
+  Statistics sum{connections_, connector_.strangers(), {}};
   for (const auto& line : lines_) {
     if (!line) continue;
     const Connection::Counts& counts = line->connection.counts();
@@ -94,7 +94,7 @@ bool TcpTransport::is_connected(Peer peer) const {
 void TcpTransport::call(Line& line) {
   const auto rank = static_cast<std::size_t>(line.peer_number);
   const TcpEndpoint& own = endpoints_[static_cast<std::size_t>(options_.self)];
-  reception_.call(line.peer_number, Reception::places_of(endpoints_[rank], own, on_this_host_[rank]));
+  connector_.call(line.peer_number, Connector::places_of(endpoints_[rank], own, on_this_host_[rank]));
   note_deadline();
   wake_helper();
 }
@@ -293,7 +293,7 @@ void TcpTransport::forget_pokes() {
   poked_ = false;
 }
 
-void TcpTransport::note_deadline() { attend_at(std::min(reception_.deadline(), look_again_)); }
+void TcpTransport::note_deadline() { attend_at(std::min(connector_.deadline(), look_again_)); }
 
 bool TcpTransport::take_helper_events() {
   std::array<epoll_event, 3> events{};
@@ -310,7 +310,7 @@ void TcpTransport::wake_helper() { bell_.ring(); }
 
 void TcpTransport::attend() {
   const std::uint64_t now = now_ns();
-  if (doors_rang_.exchange(false, std::memory_order_relaxed) || now >= reception_.deadline()) reception_.step();
+  if (doors_rang_.exchange(false, std::memory_order_relaxed) || now >= connector_.deadline()) connector_.step();
   if (now >= look_again_) supervise();
   note_deadline();
 }

@@ -4,7 +4,7 @@
 // thread sleeps in an epoll set of its own, which holds
 //
 //   bell      wake_helper
-//   doors     the reception: callers, calls (always watched: strangers and handshakes must not wait for the application)
+//   doors     the connector: callers, calls (always watched: strangers and handshakes must not wait for the application)
 //   lines     an epoll set of all open connections, watched only while attention asks for it (armed)
 //
 // `lines` is level-triggered, so there is no moment at which an arrival could be missed: what is in a socket when attention is
@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "net/bell.hpp"
-#include "net/reception.hpp"
+#include "net/connector.hpp"
 #include "net/supervision.hpp"
 #include "runtime/transport/far_transport.hpp"
 #include "tcp/connection.hpp"
@@ -132,7 +132,7 @@ class TcpTransport final : public FarTransport {
   Descriptor helper_epoll_;
   Bell bell_;
   Bell poke_;
-  Reception reception_;
+  Connector connector_;
   bool armed_ = false;
   bool poked_ = false;
   std::atomic<bool> doors_rang_{false};

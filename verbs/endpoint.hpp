@@ -1,7 +1,7 @@
 // What a process has of one peer.
 //
 //   state      event                           next
-//   none       a message for the peer          calling: the reception of net/ finds the peer and proves both sides
+//   none       a message for the peer          calling: the connector of net/ finds the peer and proves both sides
 //   none,      they are introduced             greeting: queue pair made (INIT), receive buffers posted, hello sent on the socket
 //   calling
 //   greeting   the peer's hello                proving: queue pair to RTR and RTS, ready sent

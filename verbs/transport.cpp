@@ -15,7 +15,7 @@ using SeenPrefix = std::span<const std::byte, verbs_slot::prefix_bytes>;
 
 VerbsTransport::Statistics VerbsTransport::statistics() const {
   Statistics counts = counts_;
-  counts.strangers = reception_.strangers();
+  counts.strangers = connector_.strangers();
   return counts;
 }
 

@@ -6,7 +6,7 @@
 // The helper thread sleeps in an epoll set, which holds
 //
 //   bell      wake_helper
-//   doors     the reception: callers, calls (net/reception.hpp)
+//   doors     the connector: callers, calls (net/connector.hpp)
 //   channel   completions, watched only while attention asks for it
 //   adapter   asynchronous events: a queue pair, a port or the adapter in error
 //   sockets   of all connections: greetings, and the end of a peer
@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "net/bell.hpp"
-#include "net/reception.hpp"
+#include "net/connector.hpp"
 #include "runtime/transport/far_transport.hpp"
 #include "verbs/endpoint.hpp"
 #include "verbs/queues.hpp"
@@ -208,7 +208,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   Descriptor helper_epoll_;
   Bell bell_;
   Bell poke_;
-  Reception reception_;
+  Connector connector_;
   bool queue_armed_ = false;  // or its event has come and was not taken
   bool helper_armed_ = false;
   bool poked_ = false;

@@ -27,7 +27,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
       endpoints_(job_.addresses.size()),
       max_rings_(max_rings(options)),
       helper_epoll_(system::new_epoll()),
-      reception_(
+      connector_(
           {.self = options.self,
            .ranks = static_cast<std::uint32_t>(job_.addresses.size()),
            .secret = options.secret,
@@ -40,7 +40,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
     checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
   };
   add(bell_.descriptor(), EPOLLIN, watch_tags::bell);
-  add(reception_.descriptor(), EPOLLIN, watch_tags::doors);
+  add(connector_.descriptor(), EPOLLIN, watch_tags::doors);
   add(queues_->channel()->fd, EPOLLONESHOT, watch_tags::channel);
   add(device_.context()->async_fd, EPOLLIN, watch_tags::adapter);
 }
@@ -75,8 +75,8 @@ RemoteMemory VerbsTransport::ring_of(Peer peer) const {
 void VerbsTransport::call(Endpoint& endpoint) {
   endpoint.state = Endpoint::State::calling;
   const auto rank = static_cast<std::size_t>(endpoint.peer);
-  reception_.call(endpoint.peer,
-                  Reception::places_of(job_.endpoints[rank], job_.endpoints[static_cast<std::size_t>(options_.self)],
+  connector_.call(endpoint.peer,
+                  Connector::places_of(job_.endpoints[rank], job_.endpoints[static_cast<std::size_t>(options_.self)],
                                        job_.on_this_host[rank]));
   note_deadline();
   wake_helper();

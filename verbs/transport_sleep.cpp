@@ -63,7 +63,7 @@ void VerbsTransport::forget_pokes() {
   poked_ = false;
 }
 
-void VerbsTransport::note_deadline() { attend_at(std::min({reception_.deadline(), look_at_rings_, parted_deadline_})); }
+void VerbsTransport::note_deadline() { attend_at(std::min({connector_.deadline(), look_at_rings_, parted_deadline_})); }
 
 bool VerbsTransport::take_helper_events() {
   std::array<epoll_event, 16> events{};
@@ -81,7 +81,7 @@ bool VerbsTransport::take_helper_events() {
 void VerbsTransport::wake_helper() { bell_.ring(); }
 
 void VerbsTransport::attend() {
-  if (std::exchange(doors_rang_, false) || now_ns() >= reception_.deadline()) reception_.step();
+  if (std::exchange(doors_rang_, false) || now_ns() >= connector_.deadline()) connector_.step();
   if (std::exchange(adapter_rang_, false)) hear_adapter();
   for (const Peer peer : rang_) hear(endpoint(peer));
   rang_.clear();

@@ -96,15 +96,15 @@ TEST_F(Strangers, random_bytes_change_nothing_and_are_counted) {
 }
 
 TEST_F(Strangers, those_who_say_nothing_take_a_bounded_number_of_places_and_keep_nobody_out) {
-  constexpr std::size_t silent = 3 * Reception::max_strangers;
+  constexpr std::size_t silent = 3 * Connector::max_strangers;
   std::vector<Descriptor> strangers;
   const std::size_t before = open_descriptors();
   for (std::size_t count = 0; count < silent; ++count) strangers.push_back(connect_to(endpoints_[0]));
   std::this_thread::sleep_for(200ms);
-  EXPECT_LE(open_descriptors(), before + silent + Reception::max_strangers);
+  EXPECT_LE(open_descriptors(), before + silent + Connector::max_strangers);
 
   exchange(false);
-  EXPECT_GE(attacked_->count_strangers(silent - Reception::max_strangers), silent - Reception::max_strangers);
+  EXPECT_GE(attacked_->count_strangers(silent - Connector::max_strangers), silent - Connector::max_strangers);
 }
 
 }  // namespace

@@ -100,11 +100,11 @@ TEST(tcp_transport, crowd_of_silent_strangers_does_not_keep_a_peer_out) {
   RecordingSink at_0;
   RecordingSink at_1;
   std::vector<Descriptor> crowd;
-  for (std::size_t i = 0; i < 2 * Reception::max_strangers; ++i) crowd.push_back(connect_to(hosts.endpoints[1]));
+  for (std::size_t i = 0; i < 2 * Connector::max_strangers; ++i) crowd.push_back(connect_to(hosts.endpoints[1]));
   ASSERT_TRUE(send(hosts[0], Peer{1}, "hello"));
 
   ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return at_1.messages.size() == 1; }));
-  EXPECT_GE(hosts[1].statistics().strangers, Reception::max_strangers);
+  EXPECT_GE(hosts[1].statistics().strangers, Connector::max_strangers);
 }
 
 TEST(tcp_transport, room_is_told_when_a_slow_peer_reads_on) {

@@ -31,7 +31,7 @@
 
 namespace sluice {
 
-class Reception {
+class Connector {
  public:
   static constexpr std::size_t max_strangers = 64;
   static constexpr unsigned stranger_seconds = 10;
@@ -57,9 +57,9 @@ class Reception {
   /// The addresses that a peer offers, in the order in which they are to be tried from a process that offers `own`.
   [[nodiscard]] static std::vector<Place> places_of(const TcpEndpoint& theirs, const TcpEndpoint& own, bool peer_on_this_host);
 
-  Reception(const Options& options, Listener listener, Outcomes outcomes);
-  Reception(const Reception&) = delete;
-  Reception& operator=(const Reception&) = delete;
+  Connector(const Options& options, Listener listener, Outcomes outcomes);
+  Connector(const Connector&) = delete;
+  Connector& operator=(const Connector&) = delete;
 
   /// Readable, as an epoll descriptor, when `step` has something to do before `deadline`.
   [[nodiscard]] int descriptor() const { return epoll_.get(); }

@@ -1,4 +1,4 @@
-#include "net/reception.hpp"
+#include "net/connector.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ constexpr int max_accepted = 32;
 
 }  // namespace
 
-std::vector<Reception::Place> Reception::places_of(const TcpEndpoint& theirs, const TcpEndpoint& own, bool peer_on_this_host) {
+std::vector<Connector::Place> Connector::places_of(const TcpEndpoint& theirs, const TcpEndpoint& own, bool peer_on_this_host) {
   const auto addresses = std::span(theirs.addresses).first(theirs.count);
   std::vector<Place> places;
   for (const Address& address : order_candidates(addresses, std::span(own.addresses).first(own.count), peer_on_this_host)) {
@@ -33,7 +33,7 @@ std::vector<Reception::Place> Reception::places_of(const TcpEndpoint& theirs, co
   return places;
 }
 
-Reception::Reception(const Options& options, Listener listener, Outcomes outcomes)
+Connector::Connector(const Options& options, Listener listener, Outcomes outcomes)
     : options_(options), listener_(std::move(listener)), outcomes_(std::move(outcomes)), epoll_(system::new_epoll()) {
   for (const Descriptor& socket : listener_.sockets()) {
     checked(system::epoll_control(epoll_.get(), EPOLL_CTL_ADD, socket.get(), EPOLLIN, 0), "epoll_ctl");
@@ -41,32 +41,32 @@ Reception::Reception(const Options& options, Listener listener, Outcomes outcome
 }
 
 /// While callers cannot be accepted, their waiting must not keep `descriptor` readable.
-void Reception::listen(bool now) {
+void Connector::listen(bool now) {
   accept_again_ = now ? never : now_ns() + patience_ns;
   for (const Descriptor& socket : listener_.sockets()) {
     system::epoll_control(epoll_.get(), EPOLL_CTL_MOD, socket.get(), now ? std::uint32_t{EPOLLIN} : 0, 0);
   }
 }
 
-Nonce Reception::fresh_nonce() {
+Nonce Connector::fresh_nonce() {
   Nonce nonce{};
   if (::syscall(SYS_getrandom, nonce.data(), nonce.size(), 0) != static_cast<long>(nonce.size())) throw_errno("getrandom");
   return nonce;
 }
 
 /// Every step goes on as far as it can, so only changes matter.
-void Reception::watch(int descriptor) {
+void Connector::watch(int descriptor) {
   system::epoll_control(epoll_.get(), EPOLL_CTL_ADD, descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, 0);
 }
 
-std::uint64_t Reception::deadline() const {
+std::uint64_t Connector::deadline() const {
   std::uint64_t first = accept_again_;
   for (const auto& [peer, call] : calls_) first = std::min(first, call.deadline);
   for (const Caller& caller : callers_) first = std::min(first, caller.deadline);
   return first;
 }
 
-void Reception::step() {
+void Connector::step() {
   std::array<epoll_event, 16> events{};
   system::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);  // edges are taken note of
   admit_callers();
@@ -78,7 +78,7 @@ void Reception::step() {
 
 // --- calls ---------------------------------------------------------------------------------------------------------------
 
-void Reception::call(Peer peer, std::vector<Place> places) {
+void Connector::call(Peer peer, std::vector<Place> places) {
   const auto [entry, is_new] = calls_.try_emplace(peer);
   if (!is_new) return;
   entry->second.places = std::move(places);
@@ -87,7 +87,7 @@ void Reception::call(Peer peer, std::vector<Place> places) {
   dial(peer, entry->second);
 }
 
-void Reception::dial(Peer peer, Call& call) {
+void Connector::dial(Peer peer, Call& call) {
   if (call.place >= call.places.size()) return pause(call, pause_ns);
   const Place& place = call.places[call.place];
   call.attempt.emplace(to_sockaddr(place.address, place.port),
@@ -99,12 +99,12 @@ void Reception::dial(Peer peer, Call& call) {
   watch(call.attempt->descriptor());
 }
 
-void Reception::pause(Call& call, std::uint64_t ns) {
+void Connector::pause(Call& call, std::uint64_t ns) {
   call.attempt.reset();
   call.deadline = now_ns() + ns;
 }
 
-bool Reception::try_next(Peer peer, Call& call) {
+bool Connector::try_next(Peer peer, Call& call) {
   const Place& place = call.places[call.place];
   call.last_failure = to_string(place.address) + " port " + std::to_string(place.port) + ": " + call.last_failure;
   if (now_ns() - call.began > options_.timeout_seconds * second_ns) {
@@ -120,7 +120,7 @@ bool Reception::try_next(Peer peer, Call& call) {
   return true;
 }
 
-bool Reception::go_on(Peer peer, Call& call) {
+bool Connector::go_on(Peer peer, Call& call) {
   if (!call.attempt) {
     if (now_ns() < call.deadline) return true;
     if (call.places.empty()) {
@@ -154,7 +154,7 @@ bool Reception::go_on(Peer peer, Call& call) {
 
 // --- callers -------------------------------------------------------------------------------------------------------------
 
-void Reception::admit_callers() {
+void Connector::admit_callers() {
   if (accept_again_ != never) {
     if (now_ns() < accept_again_) return;
     listen(true);
@@ -178,14 +178,14 @@ void Reception::admit_callers() {
   }
 }
 
-bool Reception::may_stay(Peer peer) const {
+bool Connector::may_stay(Peer peer) const {
   if (outcomes_.is_connected(peer)) return false;
   const auto own = calls_.find(peer);
   const bool under_way = own != calls_.end() && own->second.attempt.has_value();
   return !under_way || peer < options_.self;
 }
 
-void Reception::hear_callers() {
+void Connector::hear_callers() {
   for (auto caller = callers_.begin(); caller != callers_.end();) {
     Introduction& introduction = caller->introduction;
     const auto state = introduction.step();
