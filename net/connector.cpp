@@ -94,7 +94,7 @@ void Connector::dial(Peer peer, Call& call) {
                        Handshake::initiate(options_.secret, options_.self, peer, fresh_nonce()));
   // So long for one address when there are others; connecting, that is: who is connected may be slow to answer.
   call.deadline = now_ns() + std::max<std::uint64_t>(1, options_.timeout_seconds / call.places.size()) * second_ns;
-  if (call.attempt->state() == Introduction::State::failed) return;  // go_on finds out
+  if (call.attempt->state() == PendingConnection::State::failed) return;  // go_on finds out
   tune_socket(call.attempt->descriptor(), options_.timeout_seconds);
   watch(call.attempt->descriptor());
 }
@@ -131,21 +131,21 @@ bool Connector::go_on(Peer peer, Call& call) {
     if (!call.attempt) return true;
   }
   switch (call.attempt->step()) {
-    case Introduction::State::connecting:
+    case PendingConnection::State::connecting:
       if (now_ns() < call.deadline) return true;
       call.last_failure = "no answer";
       return try_next(peer, call);
-    case Introduction::State::greeting:
+    case PendingConnection::State::handshaking:
       call.deadline = never;  // that the other end is alive is the kernel's to watch now
       return true;
-    case Introduction::State::proven:
+    case PendingConnection::State::proven:
       system::epoll_control(epoll_.get(), EPOLL_CTL_DEL, call.attempt->descriptor(), 0, 0);
       outcomes_.connected(peer, call.attempt->take_socket());
       return false;
-    case Introduction::State::declined:
+    case PendingConnection::State::declined:
       pause(call, patience_ns);
       return true;
-    case Introduction::State::failed:
+    case PendingConnection::State::failed:
       call.last_failure = call.attempt->why();
       return try_next(peer, call);
   }
@@ -171,9 +171,9 @@ void Connector::admit_callers() {
         ++strangers_;
       }
       watch(accepted.get());
-      callers_.push_back(
-          {Introduction(std::move(accepted), Handshake::accept(options_.secret, options_.self, options_.ranks, fresh_nonce())),
-           now_ns() + stranger_seconds * second_ns});
+      callers_.push_back({PendingConnection(std::move(accepted),
+                                            Handshake::accept(options_.secret, options_.self, options_.ranks, fresh_nonce())),
+                          now_ns() + stranger_seconds * second_ns});
     }
   }
 }
@@ -187,22 +187,22 @@ bool Connector::may_stay(Peer peer) const {
 
 void Connector::hear_callers() {
   for (auto caller = callers_.begin(); caller != callers_.end();) {
-    Introduction& introduction = caller->introduction;
-    const auto state = introduction.step();
-    if (state == Introduction::State::greeting && now_ns() < caller->deadline) {
+    PendingConnection& pending = caller->pending;
+    const auto state = pending.step();
+    if (state == PendingConnection::State::handshaking && now_ns() < caller->deadline) {
       ++caller;
       continue;
     }
-    if (state == Introduction::State::proven) {
-      const Peer peer = introduction.peer();
+    if (state == PendingConnection::State::proven) {
+      const Peer peer = pending.peer();
       const bool stays = may_stay(peer);
-      introduction.decide(stays);
-      if (stays && introduction.state() == Introduction::State::proven) {
-        system::epoll_control(epoll_.get(), EPOLL_CTL_DEL, introduction.descriptor(), 0, 0);
+      pending.decide(stays);
+      if (stays && pending.state() == PendingConnection::State::proven) {
+        system::epoll_control(epoll_.get(), EPOLL_CTL_DEL, pending.descriptor(), 0, 0);
         calls_.erase(peer);
-        outcomes_.connected(peer, introduction.take_socket());
+        outcomes_.connected(peer, pending.take_socket());
       }
-    } else if (introduction.is_refused() || !outcomes_.is_connected(introduction.peer())) {
+    } else if (pending.is_refused() || !outcomes_.is_connected(pending.peer())) {
       // Otherwise a call that was given up for another.
       ++strangers_;
     }

@@ -13,7 +13,7 @@
 // calls of a pair is accepted. Who was declined waits for the other's call, and calls again if it does not come.
 //
 // Strangers. At most `max_strangers` callers may be unproven at a time; another one takes the place of the oldest. Each has
-// `stranger_seconds`, and costs an Introduction. A call that ends before the verdict (its place was taken) is made again.
+// `stranger_seconds`, and costs a PendingConnection. A call that ends before the verdict (its place was taken) is made again.
 //
 // Threading: engine lock, every function.
 #pragma once
@@ -26,8 +26,8 @@
 #include <string>
 #include <vector>
 
-#include "net/introduction.hpp"
 #include "net/listener.hpp"
+#include "net/pending_connection.hpp"
 
 namespace sluice {
 
@@ -76,14 +76,14 @@ class Connector {
  private:
   struct Call {
     std::vector<Place> places;
-    std::size_t place = 0;                // the one that is tried
-    std::optional<Introduction> attempt;  // none: between two attempts
+    std::size_t place = 0;                     // the one that is tried
+    std::optional<PendingConnection> attempt;  // none: between two attempts
     std::uint64_t began = 0;
     std::uint64_t deadline = 0;  // of connecting, or of the pause between two attempts
     std::string last_failure;
   };
   struct Caller {
-    Introduction introduction;
+    PendingConnection pending;
     std::uint64_t deadline = 0;
   };
 

@@ -44,10 +44,10 @@ class VerbsTransport final : public FarTransport, public Rdma {
   struct Options {
     Peer self{};
     JobSecret secret{};
-    unsigned introduction_seconds = 30;  // SLUICE_TCP_TIMEOUT
-    unsigned retry_seconds = 4;          // SLUICE_VERBS_TIMEOUT
-    bool places_in_order = true;         // SLUICE_VERBS_ORDERED
-    std::size_t rings = 0;               // SLUICE_VERBS_RINGS
+    unsigned handshake_seconds = 30;  // SLUICE_TCP_TIMEOUT
+    unsigned retry_seconds = 4;       // SLUICE_VERBS_TIMEOUT
+    bool places_in_order = true;      // SLUICE_VERBS_ORDERED
+    std::size_t rings = 0;            // SLUICE_VERBS_RINGS
     bool hears_for_sleepers = false;
   };
   struct Statistics {

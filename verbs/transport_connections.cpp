@@ -31,7 +31,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
           {.self = options.self,
            .ranks = static_cast<std::uint32_t>(job_.addresses.size()),
            .secret = options.secret,
-           .timeout_seconds = options.introduction_seconds},
+           .timeout_seconds = options.handshake_seconds},
           std::move(listener),
           {.is_connected = [this](Peer peer) { return is_connected(peer); },
            .connected = [this](Peer peer, Descriptor socket) { greet(peer, std::move(socket)); },
@@ -86,7 +86,7 @@ void VerbsTransport::greet(Peer peer, Descriptor socket) {
   Endpoint& met = endpoint(peer);
   met.state = Endpoint::State::greeting;
   met.socket = std::move(socket);
-  tune_socket(met.socket.get(), options_.introduction_seconds);
+  tune_socket(met.socket.get(), options_.handshake_seconds);
   system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, met.socket.get(), EPOLLIN,
                         watch_tags::first_peer + static_cast<std::uint64_t>(peer));
   try {
@@ -224,7 +224,7 @@ void VerbsTransport::lose(Endpoint& endpoint, const std::string& cause) {
   if (!endpoint.heard_goodbye) return vanish(endpoint.peer, cause);
   if (static_cast<int>(parted_) >= 0) return;
   parted_ = endpoint.peer;
-  parted_deadline_ = now_ns() + options_.introduction_seconds * second_ns;
+  parted_deadline_ = now_ns() + options_.handshake_seconds * second_ns;
   note_deadline();
   wake_helper();
 }

@@ -190,7 +190,7 @@ void Transports::make_far() {
   if (uses_verbs_) {
     const VerbsTransport::Options options{.self = Peer{job_.rank},
                                           .secret = secret_,
-                                          .introduction_seconds = timeout_seconds,
+                                          .handshake_seconds = timeout_seconds,
                                           .retry_seconds = static_cast<unsigned>(job_.config->verbs_timeout),
                                           .places_in_order = job_.config->verbs_ordered,
                                           .rings = job_.config->verbs_rings,

@@ -1,4 +1,4 @@
-#include "net/introduction.hpp"
+#include "net/pending_connection.hpp"
 
 #include <array>
 #include <cerrno>
@@ -13,9 +13,10 @@ bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || 
 
 }  // namespace
 
-Introduction::Introduction(Descriptor socket, const Handshake& handshake) : socket_(std::move(socket)), handshake_(handshake) {}
+PendingConnection::PendingConnection(Descriptor socket, const Handshake& handshake)
+    : socket_(std::move(socket)), handshake_(handshake) {}
 
-Introduction::Introduction(const SocketAddress& to, const Handshake& handshake)
+PendingConnection::PendingConnection(const SocketAddress& to, const Handshake& handshake)
     : socket_(system::socket(to.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)),
       handshake_(handshake),
       state_(State::connecting) {
@@ -23,12 +24,12 @@ Introduction::Introduction(const SocketAddress& to, const Handshake& handshake)
     fail(errno);
 }
 
-void Introduction::fail(int error) {
+void PendingConnection::fail(int error) {
   error_ = error;
   state_ = State::failed;
 }
 
-bool Introduction::finish_connecting() {
+bool PendingConnection::finish_connecting() {
   int error = 0;
   if (system::get_option(socket_.get(), SOL_SOCKET, SO_ERROR, error) != 0) error = errno;
   if (error != 0) {
@@ -38,11 +39,11 @@ bool Introduction::finish_connecting() {
   sockaddr_storage peer{};
   socklen_t bytes = sizeof peer;
   if (::syscall(SYS_getpeername, socket_.get(), &peer, &bytes) != 0) return false;  // still connecting
-  state_ = State::greeting;
+  state_ = State::handshaking;
   return true;
 }
 
-bool Introduction::write_output() {
+bool PendingConnection::write_output() {
   while (!handshake_.output().empty()) {
     const auto output = handshake_.output();
     const ssize_t sent = system::send(socket_.get(), output.data(), output.size());
@@ -55,7 +56,7 @@ bool Introduction::write_output() {
   return true;
 }
 
-bool Introduction::read_input() {
+bool PendingConnection::read_input() {
   std::array<std::byte, Handshake::greeting_bytes> input{};
   const ssize_t received = system::receive(socket_.get(), input.data(), handshake_.wanted());
   if (received < 0) {
@@ -70,9 +71,9 @@ bool Introduction::read_input() {
   return true;
 }
 
-Introduction::State Introduction::step() {
+PendingConnection::State PendingConnection::step() {
   if (state_ == State::connecting && !finish_connecting()) return state_;
-  while (state_ == State::greeting) {
+  while (state_ == State::handshaking) {
     switch (handshake_.state()) {
       case Handshake::State::proven:
         return state_ = State::proven;
@@ -88,13 +89,13 @@ Introduction::State Introduction::step() {
 }
 
 /// The verdict is the second thing that is sent over the connection, so there is room for it.
-void Introduction::decide(bool keep) {
+void PendingConnection::decide(bool keep) {
   handshake_.decide(keep);
   if (!write_output() && state_ != State::failed) fail(EPIPE);
   if (state_ != State::failed) state_ = keep ? State::proven : State::declined;
 }
 
-std::string Introduction::why() const {
+std::string PendingConnection::why() const {
   if (is_refused()) return handshake_.why();
   return error_ != 0 ? std::generic_category().message(error_) : "the connection was closed";
 }

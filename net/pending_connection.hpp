@@ -1,7 +1,7 @@
 // A connection that is not one yet: its socket, and the handshake by which both ends prove that they belong to the job.
 //
-//   connecting → (writable) greeting → proven | declined | failed      of this process's making
-//                           greeting → proven | failed                 of somebody's who came
+//   connecting → (writable) handshaking → proven | declined | failed      of this process's making
+//                           handshaking → proven | failed                 of somebody's who came
 //
 // A fixed size, whatever comes; no byte is read beyond the handshake, so the socket can be handed on when it is proven.
 //
@@ -17,14 +17,14 @@
 
 namespace sluice {
 
-class Introduction {
+class PendingConnection {
  public:
-  enum class State : std::uint8_t { connecting, greeting, proven, declined, failed };
+  enum class State : std::uint8_t { connecting, handshaking, proven, declined, failed };
 
   /// Somebody who came to the listener.
-  Introduction(Descriptor socket, const Handshake& handshake);
+  PendingConnection(Descriptor socket, const Handshake& handshake);
   /// Begins to connect. `failed` when that is impossible at once.
-  Introduction(const SocketAddress& to, const Handshake& handshake);
+  PendingConnection(const SocketAddress& to, const Handshake& handshake);
 
   /// Goes on as far as possible.
   State step();
@@ -48,7 +48,7 @@ class Introduction {
 
   Descriptor socket_;
   Handshake handshake_;
-  State state_ = State::greeting;
+  State state_ = State::handshaking;
   int error_ = 0;
 };
 
