@@ -26,12 +26,12 @@ constexpr std::uint64_t decline_label = word("decline.");
 constexpr std::uint32_t verdict_accept = 1;
 constexpr std::uint32_t verdict_decline = 2;
 
-// Places in a greeting: magic 0, version 8, from 12, to 16, zero 20, nonce 24.
+// Places in a hello and in a challenge: magic 0, version 8, from 12, to 16, zero 20, nonce 24.
 constexpr std::size_t nonce_place = 24;
-static_assert(nonce_place + sizeof(Nonce) == Handshake::greeting_bytes);
+static_assert(nonce_place + sizeof(Nonce) == Handshake::hello_bytes);
 
-std::uint32_t from_of(std::span<const std::byte, Handshake::greeting_bytes> greeting) {
-  return wire::get<12, std::uint32_t>(greeting);
+std::uint32_t from_of(std::span<const std::byte, Handshake::hello_bytes> received) {
+  return wire::get<12, std::uint32_t>(received);
 }
 
 /// One comparison of two registers: its time does not tell how many bits agree.
@@ -43,18 +43,18 @@ Handshake Handshake::initiate(const JobSecret& secret, Peer self, Peer wanted, c
   Handshake made(secret, self, wanted, 0);
   made.greet(made.hello(), hello_magic, nonce);
   made.put_out(made.hello());
-  made.expect(Step::challenge, greeting_bytes);
+  made.expect(Step::challenge, hello_bytes);
   return made;
 }
 
 Handshake Handshake::accept(const JobSecret& secret, Peer self, std::uint32_t ranks, const Nonce& nonce) {
   Handshake made(secret, self, Peer{-1}, ranks);
   made.nonce_ = nonce;
-  made.expect(Step::hello, greeting_bytes);
+  made.expect(Step::hello, hello_bytes);
   return made;
 }
 
-void Handshake::greet(Greeting target, std::uint64_t magic, const Nonce& nonce) {
+void Handshake::greet(Hello target, std::uint64_t magic, const Nonce& nonce) {
   wire::put<0>(target, magic);
   wire::put<8>(target, handshake_version);
   wire::put<12>(target, static_cast<std::int32_t>(self_));
@@ -109,22 +109,22 @@ Handshake::State Handshake::feed(std::span<const std::byte> bytes) {
   return state_;
 }
 
-Handshake::Cause Handshake::check_greeting(ConstGreeting greeting, std::uint64_t magic) {
-  if (wire::get<0, std::uint64_t>(greeting) != magic) return Cause::magic;
-  if (wire::get<8, std::uint32_t>(greeting) != handshake_version) return Cause::version;
-  if (wire::get<20, std::uint32_t>(greeting) != 0) return Cause::reserved;
-  if (wire::get<16, std::int32_t>(greeting) != static_cast<std::int32_t>(self_)) return Cause::wrong_self;
+Handshake::Cause Handshake::check_hello(ConstHello received, std::uint64_t magic) {
+  if (wire::get<0, std::uint64_t>(received) != magic) return Cause::magic;
+  if (wire::get<8, std::uint32_t>(received) != handshake_version) return Cause::version;
+  if (wire::get<20, std::uint32_t>(received) != 0) return Cause::reserved;
+  if (wire::get<16, std::int32_t>(received) != static_cast<std::int32_t>(self_)) return Cause::wrong_self;
   return Cause::none;
 }
 
 /// Acceptor.
 Handshake::State Handshake::on_hello() {
-  const ConstGreeting greeting(in_);
-  if (const Cause cause = check_greeting(greeting, hello_magic); cause != Cause::none) {
+  const ConstHello received(in_);
+  if (const Cause cause = check_hello(received, hello_magic); cause != Cause::none) {
     return refuse(cause,
-                  cause == Cause::version ? wire::get<8, std::uint32_t>(greeting) : wire::get<16, std::uint32_t>(greeting));
+                  cause == Cause::version ? wire::get<8, std::uint32_t>(received) : wire::get<16, std::uint32_t>(received));
   }
-  const std::uint32_t from = from_of(greeting);
+  const std::uint32_t from = from_of(received);
   if (from >= ranks_ || from == static_cast<std::uint32_t>(self_)) return refuse(Cause::wrong_peer, from);
   peer_ = static_cast<Peer>(from);
   std::copy(in_.begin(), in_.end(), hello().begin());
@@ -136,13 +136,13 @@ Handshake::State Handshake::on_hello() {
 
 /// Initiator. A challenge before the hello has left is an answer to nothing.
 Handshake::State Handshake::on_challenge() {
-  const ConstGreeting greeting(in_);
+  const ConstHello received(in_);
   if (!output().empty()) return refuse(Cause::magic, 0);
-  if (const Cause cause = check_greeting(greeting, challenge_magic); cause != Cause::none) {
+  if (const Cause cause = check_hello(received, challenge_magic); cause != Cause::none) {
     return refuse(cause,
-                  cause == Cause::version ? wire::get<8, std::uint32_t>(greeting) : wire::get<16, std::uint32_t>(greeting));
+                  cause == Cause::version ? wire::get<8, std::uint32_t>(received) : wire::get<16, std::uint32_t>(received));
   }
-  if (from_of(greeting) != static_cast<std::uint32_t>(peer_)) return refuse(Cause::wrong_peer, from_of(greeting));
+  if (from_of(received) != static_cast<std::uint32_t>(peer_)) return refuse(Cause::wrong_peer, from_of(received));
   std::copy(in_.begin(), in_.end(), challenge().begin());
   std::array<std::byte, proof_bytes> record{};
   wire::put<0>(std::span(record), proof_of(initiator_label));
@@ -153,7 +153,7 @@ Handshake::State Handshake::on_challenge() {
 
 /// Acceptor.
 Handshake::State Handshake::on_proof() {
-  const std::span<const std::byte, greeting_bytes> record(in_);
+  const std::span<const std::byte, hello_bytes> record(in_);
   if (!output().empty() || !same_proof(proof_of(initiator_label), wire::get<0, std::uint64_t>(record)))
     return refuse(Cause::proof, 0);
   expect(Step::over, 0);
@@ -171,7 +171,7 @@ void Handshake::decide(bool keep) {
 
 /// Initiator. Verdict: what 0, zero 4, proof 8.
 Handshake::State Handshake::on_verdict() {
-  const std::span<const std::byte, greeting_bytes> record(in_);
+  const std::span<const std::byte, hello_bytes> record(in_);
   const auto what = wire::get<0, std::uint32_t>(record);
   if ((what != verdict_accept && what != verdict_decline) || wire::get<4, std::uint32_t>(record) != 0 || !output().empty()) {
     return refuse(Cause::verdict, what);
@@ -197,7 +197,7 @@ std::string Handshake::why() const {
     case Cause::version:
       return "it speaks version " + number() + " of the handshake, this process version " + std::to_string(handshake_version);
     case Cause::reserved:
-      return "its greeting has values where none belong";
+      return "its hello has values where none belong";
     case Cause::wrong_peer:
       return "it says that it is rank " + number() +
              (ranks_ == 0 ? ", not rank " + std::to_string(static_cast<int>(peer_))

@@ -67,23 +67,24 @@ class Handshake {
   /// [refused] The exact cause.
   [[nodiscard]] std::string why() const;
 
-  static constexpr std::size_t greeting_bytes = 40;
+  static constexpr std::size_t hello_bytes = 40;
   static constexpr std::size_t proof_bytes = 8;
   static constexpr std::size_t verdict_bytes = 16;
 
  private:
   enum class Step : std::uint8_t { hello, challenge, proof, verdict, over };  // the record that is expected next
   enum class Cause : std::uint8_t { none, magic, version, reserved, wrong_peer, wrong_self, proof, verdict };
-  using Greeting = std::span<std::byte, greeting_bytes>;
-  using ConstGreeting = std::span<const std::byte, greeting_bytes>;
+  /// The first record of either side; a challenge has the same form.
+  using Hello = std::span<std::byte, hello_bytes>;
+  using ConstHello = std::span<const std::byte, hello_bytes>;
   static constexpr std::size_t label_bytes = 8;
 
   Handshake(const JobSecret& secret, Peer self, Peer peer, std::uint32_t ranks)
       : secret_(&secret), self_(self), peer_(peer), ranks_(ranks) {}
 
-  [[nodiscard]] Greeting hello() { return Greeting(transcript_.data() + label_bytes, greeting_bytes); }
-  [[nodiscard]] Greeting challenge() { return Greeting(transcript_.data() + label_bytes + greeting_bytes, greeting_bytes); }
-  void greet(Greeting target, std::uint64_t magic, const Nonce& nonce);
+  [[nodiscard]] Hello hello() { return Hello(transcript_.data() + label_bytes, hello_bytes); }
+  [[nodiscard]] Hello challenge() { return Hello(transcript_.data() + label_bytes + hello_bytes, hello_bytes); }
+  void greet(Hello target, std::uint64_t magic, const Nonce& nonce);
   void expect(Step step, std::size_t bytes);
   void put_out(std::span<const std::byte> bytes);
   State refuse(Cause cause, std::uint32_t found);
@@ -92,7 +93,7 @@ class Handshake {
   State on_challenge();
   State on_proof();
   State on_verdict();
-  [[nodiscard]] Cause check_greeting(ConstGreeting greeting, std::uint64_t magic);
+  [[nodiscard]] Cause check_hello(ConstHello received, std::uint64_t magic);
   [[nodiscard]] std::uint64_t proof_of(std::uint64_t label);
 
   const JobSecret* secret_;
@@ -108,9 +109,9 @@ class Handshake {
   std::uint8_t out_bytes_ = 0;
   std::uint8_t sent_ = 0;
   Nonce nonce_{};
-  std::array<std::byte, greeting_bytes> in_{};
-  std::array<std::byte, greeting_bytes> out_{};
-  std::array<std::byte, label_bytes + 2 * greeting_bytes> transcript_{};  // what proofs are made of
+  std::array<std::byte, hello_bytes> in_{};
+  std::array<std::byte, hello_bytes> out_{};
+  std::array<std::byte, label_bytes + 2 * hello_bytes> transcript_{};  // what proofs are made of
 };
 static_assert(sizeof(Handshake) <= 256, "what a stranger costs");
 

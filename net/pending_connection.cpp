@@ -57,7 +57,7 @@ bool PendingConnection::write_output() {
 }
 
 bool PendingConnection::read_input() {
-  std::array<std::byte, Handshake::greeting_bytes> input{};
+  std::array<std::byte, Handshake::hello_bytes> input{};
   const ssize_t received = system::receive(socket_.get(), input.data(), handshake_.wanted());
   if (received < 0) {
     if (!would_block(errno)) fail(errno);

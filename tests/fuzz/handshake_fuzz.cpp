@@ -46,12 +46,12 @@ struct Side {
 
   void speak() {
     const auto output = handshake.output();
-    require(output.size() <= Handshake::greeting_bytes);
+    require(output.size() <= Handshake::hello_bytes);
     said.insert(said.end(), output.begin(), output.end());
     handshake.sent(output.size());
   }
   void hear(std::span<const std::byte> bytes) {
-    require(handshake.wanted() <= Handshake::greeting_bytes);
+    require(handshake.wanted() <= Handshake::hello_bytes);
     bytes = bytes.first(std::min(bytes.size(), handshake.wanted()));
     heard.insert(heard.end(), bytes.begin(), bytes.end());
     const State state = handshake.feed(bytes);
@@ -63,7 +63,7 @@ struct Side {
 void step(Side& to, Side& from, Input& input) {
   constexpr std::uint8_t actions = 4;
   const std::uint8_t action = input.next();
-  const std::size_t count = input.next() % Handshake::greeting_bytes + 1;
+  const std::size_t count = input.next() % Handshake::hello_bytes + 1;
   const std::span<const std::byte> pending = std::span(from.said).subspan(to.delivered);
   const auto genuine = pending.first(std::min({count, pending.size(), to.handshake.wanted()}));
   std::vector<std::byte> bytes(genuine.begin(), genuine.end());

@@ -75,7 +75,7 @@ TEST(Handshake, works_byte_by_byte_and_wants_no_byte_more) {
   Handshake calling = initiator();
   Handshake called = acceptor();
 
-  EXPECT_EQ(called.wanted(), Handshake::greeting_bytes);
+  EXPECT_EQ(called.wanted(), Handshake::hello_bytes);
   carry(calling, called, 1);
   carry(called, calling, 1);
   EXPECT_EQ(calling.wanted(), Handshake::verdict_bytes);
@@ -155,7 +155,7 @@ TEST(Handshake, proofs_of_another_connection_are_worth_nothing) {
 }
 
 TEST(Handshake, a_flipped_bit_anywhere_is_refused) {
-  constexpr std::size_t bits = 8 * (2 * Handshake::greeting_bytes + Handshake::proof_bytes + Handshake::verdict_bytes);
+  constexpr std::size_t bits = 8 * (2 * Handshake::hello_bytes + Handshake::proof_bytes + Handshake::verdict_bytes);
   for (std::size_t flipped = 0; flipped < bits; ++flipped) {
     Handshake calling = initiator();
     Handshake called = acceptor();

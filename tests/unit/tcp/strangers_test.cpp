@@ -25,7 +25,7 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }
 
-/// What a stranger might send: anything, sometimes after the beginning of a greeting, or after a whole one that claims to be the
+/// What a stranger might send: anything, sometimes after the beginning of a hello, or after a whole one that claims to be the
 /// other rank.
 Bytes stream_of_stranger(std::mt19937& random) {
   const auto hello = Handshake::initiate(secret, other, self, Nonce{std::byte{1}});
