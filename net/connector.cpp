@@ -166,14 +166,14 @@ void Connector::admit_callers() {
         if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) break;
         return listen(false);  // out of descriptors, for instance
       }
-      if (callers_.size() == max_strangers) {
+      if (callers_.size() == max_unauthenticated) {
         callers_.pop_front();
-        ++strangers_;
+        ++rejected_;
       }
       watch(accepted.get());
       callers_.push_back({PendingConnection(std::move(accepted),
                                             Handshake::accept(options_.secret, options_.self, options_.ranks, fresh_nonce())),
-                          now_ns() + stranger_seconds * second_ns});
+                          now_ns() + unauthenticated_seconds * second_ns});
     }
   }
 }
@@ -204,7 +204,7 @@ void Connector::hear_callers() {
       }
     } else if (pending.is_refused() || !outcomes_.is_connected(pending.peer())) {
       // Otherwise a call that was given up for another.
-      ++strangers_;
+      ++rejected_;
     }
     caller = callers_.erase(caller);
   }

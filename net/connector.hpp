@@ -12,8 +12,9 @@
 // A lower rank never accepts while its own call is under way, and never calls when it has accepted, so at most one of the two
 // calls of a pair is accepted. Who was declined waits for the other's call, and calls again if it does not come.
 //
-// Strangers. At most `max_strangers` callers may be unproven at a time; another one takes the place of the oldest. Each has
-// `stranger_seconds`, and costs a PendingConnection. A call that ends before the verdict (its place was taken) is made again.
+// Unauthenticated. At most `max_unauthenticated` callers may be unproven at a time; another one takes the place of the oldest.
+// Each has `unauthenticated_seconds`, and costs a PendingConnection. A call that ends before the verdict (its place was taken) is
+// made again.
 //
 // Threading: engine lock, every function.
 #pragma once
@@ -33,8 +34,8 @@ namespace sluice {
 
 class Connector {
  public:
-  static constexpr std::size_t max_strangers = 64;
-  static constexpr unsigned stranger_seconds = 10;
+  static constexpr std::size_t max_unauthenticated = 64;
+  static constexpr unsigned unauthenticated_seconds = 10;
 
   /// What becomes of a call, told to the owner.
   struct Outcomes {
@@ -71,7 +72,7 @@ class Connector {
   void step();
 
   /// Callers that were not of this job, or not in time.
-  [[nodiscard]] std::uint64_t strangers() const { return strangers_; }
+  [[nodiscard]] std::uint64_t rejected() const { return rejected_; }
 
  private:
   struct Call {
@@ -105,7 +106,7 @@ class Connector {
   Descriptor epoll_;
   std::map<Peer, Call> calls_;
   std::deque<Caller> callers_;
-  std::uint64_t strangers_ = 0;
+  std::uint64_t rejected_ = 0;
   std::uint64_t accept_again_ = ~std::uint64_t{0};
 };
 

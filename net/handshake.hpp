@@ -17,8 +17,8 @@
 //   states of an initiator: going_on → proven | declined | refused
 //   states of an acceptor:  going_on → proven → (decide) proven | declined; or refused
 //
-// The memory of a stranger is one object of this class, a fixed size; nothing is allocated before (or by) the proof. Bytes in,
-// bytes out: sockets, deadlines and the number of strangers are the caller's. Not thread-safe.
+// The memory of an unauthenticated caller is one object of this class, a fixed size; nothing is allocated before (or by) the
+// proof. Bytes in, bytes out: sockets, deadlines and the number of callers are the caller's. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class Handshake {
     going_on,
     proven,    // acceptor: the peer is known, and the caller has to decide
     declined,  // the acceptor is genuine and does not want this connection (there is another)
-    refused,   // a stranger, or not one to talk to: `why` says
+    refused,   // not of the job, or not one to talk to: `why` says
   };
 
   /// `secret` must outlive the object. `ranks`: size of the job; whoever claims to be another rank is refused.
@@ -113,6 +113,6 @@ class Handshake {
   std::array<std::byte, hello_bytes> out_{};
   std::array<std::byte, label_bytes + 2 * hello_bytes> transcript_{};  // what proofs are made of
 };
-static_assert(sizeof(Handshake) <= 256, "what a stranger costs");
+static_assert(sizeof(Handshake) <= 256, "what an unauthenticated caller costs");
 
 }  // namespace sluice

@@ -78,7 +78,7 @@ class ShmemBootstrap::Handshake {
       call_all();
       wait();
       accept_all();
-      hear_strangers();
+      hear_unauthenticated();
       hear_called();
     }
   }
@@ -147,7 +147,7 @@ class ShmemBootstrap::Handshake {
 
   void wait() {
     std::vector<pollfd> watched{{b_.listener_.get(), POLLIN, 0}};
-    for (const Descriptor& stranger : strangers_) watched.push_back({stranger.get(), POLLIN, 0});
+    for (const Descriptor& caller : unauthenticated_) watched.push_back({caller.get(), POLLIN, 0});
     for (std::size_t index = 0; index < stages_.size(); index++) {
       if (stages_[index] == Stage::called) watched.push_back({b_.peers_[index].socket.get(), POLLIN, 0});
     }
@@ -159,26 +159,27 @@ class ShmemBootstrap::Handshake {
 
   void accept_all() {
     int fd = -1;
-    while ((fd = ::accept4(b_.listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) strangers_.emplace_back(fd);
+    while ((fd = ::accept4(b_.listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+      unauthenticated_.emplace_back(fd);
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) throw_errno("accept");
   }
 
   /// Accepted connections say who they are. One that is none of ours is dropped.
-  void hear_strangers() {
-    std::erase_if(strangers_, [&](Descriptor& stranger) {
+  void hear_unauthenticated() {
+    std::erase_if(unauthenticated_, [&](Descriptor& caller) {
       Hello hello;
       HelloDescriptors descriptors;
       pid_t pid = 0;
       try {
-        pid = check_user(stranger);
-        if (!receive_hello(stranger, hello, descriptors)) return false;
+        pid = check_user(caller);
+        if (!receive_hello(caller, hello, descriptors)) return false;
       } catch (const std::exception&) {
         return true;
       }
       if (hello.index >= stages_.size() || stages_[hello.index] != Stage::expected || !is_genuine(hello)) return true;
       attempt(hello.index, [&] {
-        greet(stranger, hello.index);
-        b_.peers_[hello.index].socket = DescriptorRoom::moved_up(std::move(stranger));
+        greet(caller, hello.index);
+        b_.peers_[hello.index].socket = DescriptorRoom::moved_up(std::move(caller));
         b_.peers_[hello.index].pid = pid;
         meet(hello, std::move(descriptors));
       });
@@ -215,7 +216,7 @@ class ShmemBootstrap::Handshake {
   ShmemBootstrap& b_;
   std::span<const ShmemAddress> addresses_;
   std::vector<Stage> stages_;
-  std::vector<Descriptor> strangers_;
+  std::vector<Descriptor> unauthenticated_;
 };
 
 ShmemBootstrap::ShmemBootstrap(Options options) : options_(std::move(options)) {

@@ -66,7 +66,7 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
 TcpTransport::~TcpTransport() = default;
 
 TcpTransport::Statistics TcpTransport::statistics() const {
-  Statistics sum{connections_, connector_.strangers(), {}};
+  Statistics sum{connections_, connector_.rejected(), {}};
   for (const auto& line : lines_) {
     if (!line) continue;
     const Connection::Counts& counts = line->connection.counts();

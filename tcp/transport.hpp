@@ -4,7 +4,7 @@
 // thread sleeps in an epoll set of its own, which holds
 //
 //   bell      wake_helper
-//   doors     the connector: callers, calls (always watched: strangers and handshakes must not wait for the application)
+//   doors     the connector: callers, calls (always watched: handshakes must not wait for the application)
 //   lines     an epoll set of all open connections, watched only while attention asks for it (armed)
 //
 // `lines` is level-triggered, so there is no moment at which an arrival could be missed: what is in a socket when attention is
@@ -46,7 +46,7 @@ class TcpTransport final : public FarTransport {
   };
   struct Statistics {
     std::uint64_t connections = 0;
-    std::uint64_t strangers = 0;
+    std::uint64_t rejected = 0;
     Connection::Counts counts;
   };
 

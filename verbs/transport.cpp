@@ -15,7 +15,7 @@ using SeenPrefix = std::span<const std::byte, verbs_slot::prefix_bytes>;
 
 VerbsTransport::Statistics VerbsTransport::statistics() const {
   Statistics counts = counts_;
-  counts.strangers = connector_.strangers();
+  counts.rejected = connector_.rejected();
   return counts;
 }
 

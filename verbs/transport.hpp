@@ -52,7 +52,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
   };
   struct Statistics {
     std::uint64_t connections = 0;
-    std::uint64_t strangers = 0;
+    std::uint64_t rejected = 0;
     std::uint64_t messages_sent = 0;
     std::array<std::uint64_t, message_kinds> sent_of_kind{};  // the same, by MessageKind
     std::uint64_t bytes_sent = 0;                             // payloads of these

@@ -77,7 +77,7 @@ void add_tcp(std::vector<Row>& rows, const TcpTransport::Statistics& tcp) {
   rows.push_back({"messages sent over tcp, with control messages", tcp.counts.messages_sent});
   rows.push_back({"bytes sent over tcp", tcp.counts.bytes_sent, Row::Unit::bytes});
   rows.push_back({"ends of tcp connections", tcp.connections});
-  rows.push_back({"strangers turned away", tcp.strangers, Row::Unit::count, true});
+  rows.push_back({"unauthenticated callers rejected", tcp.rejected, Row::Unit::count, true});
 }
 
 void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statistics& counts) {
@@ -120,7 +120,7 @@ void add_verbs(std::vector<Row>& rows, const VerbsTransport::Statistics& verbs) 
   rows.push_back({"  bytes read", verbs.bytes_read, Row::Unit::bytes});
   rows.push_back({"memory registrations", verbs.registrations});
   rows.push_back({"ends of queue pairs", verbs.connections});
-  rows.push_back({"strangers turned away", verbs.strangers, Row::Unit::count, true});
+  rows.push_back({"unauthenticated callers rejected", verbs.rejected, Row::Unit::count, true});
 }
 
 std::vector<Row> collect() {

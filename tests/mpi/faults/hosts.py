@@ -1,4 +1,4 @@
-"""Faults between hosts, over the test bed: a rank dies, a link breaks, connections are reset, strangers come to the doors."""
+"""Faults between hosts, over the test bed: a rank dies, a link breaks, connections are reset, unauthenticated callers come."""
 
 import concurrent.futures
 import os
@@ -27,8 +27,8 @@ UNDER_WAY_SECONDS = 0.7
 SCAN_SECONDS = 3
 MAX_SECONDS = 40  # for a job to end that has said why
 
-# Sends random bytes, and nothing, and parts of a greeting to every address that it is given, until it is killed.
-STRANGER = """
+# Sends random bytes, and nothing, and parts of a hello to every address that it is given, until it is killed.
+CALLER = """
 import os, random, socket, sys
 
 places = [(int(family), address, int(port)) for family, address, port in (word.split(",") for word in sys.argv[1:])]
@@ -150,23 +150,23 @@ class Faults:
         self.expect_right("slow reader: sockets full for twice the timeout", job,
                           ("bounded" not in job.result.stdout, "the sender's memory is not bounded"))
 
-    def strangers(self):
+    def unauthenticated(self):
         def disturb(job):
             doors = [",".join(map(str, (int(family), address, port))) for pid in job.pids.values()
                      for family, address, port in sockets.listening_addresses(pid)]
             if not doors:
                 raise LookupError("no door found")
-            program = ["timeout", str(SCAN_SECONDS), sys.executable, "-c", STRANGER, *doors]
-            for stranger in [subprocess.Popen(job.bed.on_host(host, program)) for host in job.bed.hosts]:
-                stranger.wait()
+            program = ["timeout", str(SCAN_SECONDS), sys.executable, "-c", CALLER, *doors]
+            for caller in [subprocess.Popen(job.bed.on_host(host, program)) for host in job.bed.hosts]:
+                caller.wait()
 
         job = Disturbed(self, ["across", "exchange", str(SCAN_SECONDS + 2), "300000"], disturb, {"SLUICE_SUMMARY": "1"})
-        counted = re.search(r"strangers\D*(\d+)", job.result.stdout + job.result.stderr)
-        self.expect_right("strangers at every door", job,
+        counted = re.search(r"unauthenticated callers rejected\D*(\d+)", job.result.stdout + job.result.stderr)
+        self.expect_right("unauthenticated callers at every listener", job,
                           (not counted or int(counted[1]) < 10, "the summary does not count them"))
 
 
-GROUPS = ("killed", "outage", "broken_link", "reset", "slow_reader", "strangers")
+GROUPS = ("killed", "outage", "broken_link", "reset", "slow_reader", "unauthenticated")
 
 
 def main():

@@ -81,10 +81,10 @@ TEST(ShmemBootstrap, RefusesAPeerThatCouldNotMakeItsPart) {
 
 TEST(ShmemBootstrap, ACallerThatDoesNotKnowTheTokensIsNotLetIn) {
   ShmemBootstrap self(hurried(0, 2));
-  ShmemBootstrap stranger(hurried(1, 2));
-  ShmemAddress wrong_token = stranger.address();
+  ShmemBootstrap outsider(hurried(1, 2));
+  ShmemAddress wrong_token = outsider.address();
   wrong_token.token[0]++;
-  std::jthread caller([&] { failure_of(stranger, {self.address(), stranger.address()}); });
+  std::jthread caller([&] { failure_of(outsider, {self.address(), outsider.address()}); });
   EXPECT_NE(failure_of(self, {self.address(), wrong_token}).find("rank 1"), std::string::npos);
 }
 

@@ -1,4 +1,5 @@
-// A job of two processes over loopback whose rank 0 is attacked: what the tests of strangers and of a hostile peer share.
+// A job of two processes over loopback whose rank 0 is attacked: what the tests of unauthenticated callers and of a hostile peer
+// share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,14 +56,14 @@ struct Process {
   }
   Outcome receive(Rank from, Tag tag, Bytes& data) { return engine->receive(*world, from, tag, data.data(), data.size(), here); }
   /// Ends the engine, since what is counted belongs to its lock, and goes on until so many were counted.
-  std::uint64_t count_strangers(std::uint64_t expected) {
+  std::uint64_t count_rejected(std::uint64_t expected) {
     engine.reset();
     const auto limit = Clock::now() + 20s;
-    while (transport.statistics().strangers < expected && Clock::now() < limit) {
+    while (transport.statistics().rejected < expected && Clock::now() < limit) {
       transport.take_helper_events();
       transport.attend();
     }
-    return transport.statistics().strangers;
+    return transport.statistics().rejected;
   }
 
   TcpTransport transport;

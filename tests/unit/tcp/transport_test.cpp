@@ -80,7 +80,7 @@ TEST(tcp_transport, many_peers_are_served_in_one_poll) {
   }
 }
 
-TEST(tcp_transport, stranger_is_counted_and_changes_nothing) {
+TEST(tcp_transport, unauthenticated_caller_is_counted_and_changes_nothing) {
   TcpHosts hosts(2);
   RecordingSink at_0;
   RecordingSink at_1;
@@ -88,23 +88,23 @@ TEST(tcp_transport, stranger_is_counted_and_changes_nothing) {
   const std::string nonsense(100, 'x');
   ASSERT_EQ(system::send(talker.get(), nonsense.data(), nonsense.size()), static_cast<ssize_t>(nonsense.size()));
   connect_to(hosts.endpoints[1]);  // and one that hangs up at once
-  ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return hosts[1].statistics().strangers == 2; }));
+  ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return hosts[1].statistics().rejected == 2; }));
 
   ASSERT_TRUE(send(hosts[0], Peer{1}, "hello"));
   ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return at_1.messages.size() == 1; }));
   EXPECT_EQ(hosts[1].vanished(), Peer{-1});
 }
 
-TEST(tcp_transport, crowd_of_silent_strangers_does_not_keep_a_peer_out) {
+TEST(tcp_transport, crowd_of_silent_callers_does_not_keep_a_peer_out) {
   TcpHosts hosts(2);
   RecordingSink at_0;
   RecordingSink at_1;
   std::vector<Descriptor> crowd;
-  for (std::size_t i = 0; i < 2 * Connector::max_strangers; ++i) crowd.push_back(connect_to(hosts.endpoints[1]));
+  for (std::size_t i = 0; i < 2 * Connector::max_unauthenticated; ++i) crowd.push_back(connect_to(hosts.endpoints[1]));
   ASSERT_TRUE(send(hosts[0], Peer{1}, "hello"));
 
   ASSERT_TRUE(hosts.poll_until({&at_0, &at_1}, [&] { return at_1.messages.size() == 1; }));
-  EXPECT_GE(hosts[1].statistics().strangers, Connector::max_strangers);
+  EXPECT_GE(hosts[1].statistics().rejected, Connector::max_unauthenticated);
 }
 
 TEST(tcp_transport, room_is_told_when_a_slow_peer_reads_on) {

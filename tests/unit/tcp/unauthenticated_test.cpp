@@ -1,4 +1,4 @@
-// A live endpoint, engine and all, among strangers who send random bytes, or nothing: they change nothing and are counted.
+// A live endpoint, engine and all, among callers who send random bytes, or nothing: they change nothing and are counted.
 
 #include <gtest/gtest.h>
 
@@ -25,9 +25,9 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }
 
-/// What a stranger might send: anything, sometimes after the beginning of a hello, or after a whole one that claims to be the
+/// What such a caller might send: anything, sometimes after the beginning of a hello, or after a whole one that claims to be the
 /// other rank.
-Bytes stream_of_stranger(std::mt19937& random) {
+Bytes stream_of_bytes(std::mt19937& random) {
   const auto hello = Handshake::initiate(secret, other, self, Nonce{std::byte{1}});
   Bytes bytes(hello.output().begin(), hello.output().end());
   bytes.resize(random() % 3 == 0 ? bytes.size() : random() % (bytes.size() - sizeof(Nonce)));
@@ -36,9 +36,9 @@ Bytes stream_of_stranger(std::mt19937& random) {
   return bytes;
 }
 
-class Strangers : public testing::Test {
+class Unauthenticated : public testing::Test {
  protected:
-  Strangers() {
+  Unauthenticated() {
     Listener first = loopback_listener();
     Listener second = loopback_listener();
     endpoints_ = {first.endpoint(), second.endpoint()};
@@ -77,13 +77,13 @@ class Strangers : public testing::Test {
   std::optional<Process> peer_;
 };
 
-TEST_F(Strangers, random_bytes_change_nothing_and_are_counted) {
+TEST_F(Unauthenticated, random_bytes_change_nothing_and_are_counted) {
   std::atomic<bool> go_on{true};
   std::thread attacker([&] {
     std::mt19937 random(2);
     for (int count = 0; count < random_streams; ++count) {
       const Descriptor socket = connect_to(endpoints_[0]);
-      send_all(socket, stream_of_stranger(random));
+      send_all(socket, stream_of_bytes(random));
       leave(socket);
     }
     go_on = false;
@@ -91,20 +91,20 @@ TEST_F(Strangers, random_bytes_change_nothing_and_are_counted) {
   exchange(go_on);
   attacker.join();
 
-  EXPECT_EQ(attacked_->count_strangers(random_streams), static_cast<std::uint64_t>(random_streams));
+  EXPECT_EQ(attacked_->count_rejected(random_streams), static_cast<std::uint64_t>(random_streams));
   EXPECT_EQ(attacked_->transport.vanished(), Peer{-1});
 }
 
-TEST_F(Strangers, those_who_say_nothing_take_a_bounded_number_of_places_and_keep_nobody_out) {
-  constexpr std::size_t silent = 3 * Connector::max_strangers;
-  std::vector<Descriptor> strangers;
+TEST_F(Unauthenticated, those_who_say_nothing_take_a_bounded_number_of_places_and_keep_nobody_out) {
+  constexpr std::size_t silent = 3 * Connector::max_unauthenticated;
+  std::vector<Descriptor> callers;
   const std::size_t before = open_descriptors();
-  for (std::size_t count = 0; count < silent; ++count) strangers.push_back(connect_to(endpoints_[0]));
+  for (std::size_t count = 0; count < silent; ++count) callers.push_back(connect_to(endpoints_[0]));
   std::this_thread::sleep_for(200ms);
-  EXPECT_LE(open_descriptors(), before + silent + Connector::max_strangers);
+  EXPECT_LE(open_descriptors(), before + silent + Connector::max_unauthenticated);
 
   exchange(false);
-  EXPECT_GE(attacked_->count_strangers(silent - Connector::max_strangers), silent - Connector::max_strangers);
+  EXPECT_GE(attacked_->count_rejected(silent - Connector::max_unauthenticated), silent - Connector::max_unauthenticated);
 }
 
 }  // namespace
