@@ -12,9 +12,9 @@
 // A lower rank never accepts while its own call is under way, and never calls when it has accepted, so at most one of the two
 // calls of a pair is accepted. Who was declined waits for the other's call, and calls again if it does not come.
 //
-// Unauthenticated. At most `max_unauthenticated` callers may be unproven at a time; another one takes the place of the oldest.
-// Each has `unauthenticated_seconds`, and costs a PendingConnection. A call that ends before the verdict (its place was taken) is
-// made again.
+// At most `max_unauthenticated` callers may be unproven at a time; another one takes the place of the oldest. Each has
+// `unauthenticated_seconds`, and costs a PendingConnection. A call that ends before the verdict (its place was taken) is made
+// again.
 //
 // Threading: engine lock, every function.
 #pragma once

@@ -22,7 +22,7 @@ constexpr std::size_t helper_bytes = std::size_t{128} << 10;
 
 // Tags in the helper thread's epoll set.
 constexpr std::uint64_t bell_tag = 0;
-constexpr std::uint64_t doors_tag = 1;
+constexpr std::uint64_t listeners_tag = 1;
 constexpr std::uint64_t lines_tag = 2;
 
 std::string cause_of(const Connection& connection, Connection::Arrival arrival) {
@@ -59,7 +59,7 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
     checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
   };
   add(bell_.descriptor(), EPOLLIN, bell_tag);
-  add(connector_.descriptor(), EPOLLIN, doors_tag);
+  add(connector_.descriptor(), EPOLLIN, listeners_tag);
   add(lines_epoll_.get(), EPOLLONESHOT, lines_tag);
 }
 
@@ -301,7 +301,7 @@ bool TcpTransport::take_helper_events() {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
     if (tag == bell_tag) bell_.silence();
-    if (tag == doors_tag) doors_rang_.store(true, std::memory_order_relaxed);
+    if (tag == listeners_tag) listeners_rang_.store(true, std::memory_order_relaxed);
   }
   return count > 0 || helper_patience() == 0;
 }
@@ -310,7 +310,7 @@ void TcpTransport::wake_helper() { bell_.ring(); }
 
 void TcpTransport::attend() {
   const std::uint64_t now = now_ns();
-  if (doors_rang_.exchange(false, std::memory_order_relaxed) || now >= connector_.deadline()) connector_.step();
+  if (listeners_rang_.exchange(false, std::memory_order_relaxed) || now >= connector_.deadline()) connector_.step();
   if (now >= look_again_) supervise();
   note_deadline();
 }

@@ -4,7 +4,7 @@
 // thread sleeps in an epoll set of its own, which holds
 //
 //   bell      wake_helper
-//   doors     the connector: callers, calls (always watched: handshakes must not wait for the application)
+//   listeners the connector: callers, calls (always watched: handshakes must not wait for the application)
 //   lines     an epoll set of all open connections, watched only while attention asks for it (armed)
 //
 // `lines` is level-triggered, so there is no moment at which an arrival could be missed: what is in a socket when attention is
@@ -135,7 +135,7 @@ class TcpTransport final : public FarTransport {
   Connector connector_;
   bool armed_ = false;
   bool poked_ = false;
-  std::atomic<bool> doors_rang_{false};
+  std::atomic<bool> listeners_rang_{false};
   std::atomic<bool> leaving_{false};
   std::atomic<Peer> vanished_{Peer{-1}};
   std::array<char, 256> cause_{};

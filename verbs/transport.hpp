@@ -6,7 +6,7 @@
 // The helper thread sleeps in an epoll set, which holds
 //
 //   bell      wake_helper
-//   doors     the connector: callers, calls (net/connector.hpp)
+//   listeners the connector: callers, calls (net/connector.hpp)
 //   channel   completions, watched only while attention asks for it
 //   adapter   asynchronous events: a queue pair, a port or the adapter in error
 //   sockets   of all connections: greetings, and the end of a peer
@@ -216,9 +216,9 @@ class VerbsTransport final : public FarTransport, public Rdma {
   std::atomic<bool> sleeps_short_{false};
   Peer parted_{-1};  // one that has said goodbye and gone
   std::uint64_t parted_deadline_ = never;
-  std::vector<Peer> rang_;     // sockets that the helper thread was woken for; its own
-  bool adapter_rang_ = false;  // the helper thread's own
-  bool doors_rang_ = false;    // likewise
+  std::vector<Peer> rang_;       // sockets that the helper thread was woken for; its own
+  bool adapter_rang_ = false;    // the helper thread's own
+  bool listeners_rang_ = false;  // likewise
   std::atomic<bool> leaving_{false};
   std::atomic<Peer> vanished_{Peer{-1}};
   std::array<char, 256> cause_{};

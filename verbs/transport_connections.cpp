@@ -40,7 +40,7 @@ VerbsTransport::VerbsTransport(const Options& options, std::unique_ptr<VerbsQueu
     checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
   };
   add(bell_.descriptor(), EPOLLIN, watch_tags::bell);
-  add(connector_.descriptor(), EPOLLIN, watch_tags::doors);
+  add(connector_.descriptor(), EPOLLIN, watch_tags::listeners);
   add(queues_->channel()->fd, EPOLLONESHOT, watch_tags::channel);
   add(device_.context()->async_fd, EPOLLIN, watch_tags::adapter);
 }

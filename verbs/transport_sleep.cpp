@@ -71,7 +71,7 @@ bool VerbsTransport::take_helper_events() {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
     if (tag == watch_tags::bell) bell_.silence();
-    if (tag == watch_tags::doors) doors_rang_ = true;
+    if (tag == watch_tags::listeners) listeners_rang_ = true;
     if (tag == watch_tags::adapter) adapter_rang_ = true;
     if (tag >= watch_tags::first_peer) rang_.push_back(Peer{static_cast<std::int32_t>(tag - watch_tags::first_peer)});
   }
@@ -81,7 +81,7 @@ bool VerbsTransport::take_helper_events() {
 void VerbsTransport::wake_helper() { bell_.ring(); }
 
 void VerbsTransport::attend() {
-  if (std::exchange(doors_rang_, false) || now_ns() >= connector_.deadline()) connector_.step();
+  if (std::exchange(listeners_rang_, false) || now_ns() >= connector_.deadline()) connector_.step();
   if (std::exchange(adapter_rang_, false)) hear_adapter();
   for (const Peer peer : rang_) hear(endpoint(peer));
   rang_.clear();

@@ -6,7 +6,7 @@
 namespace sluice::watch_tags {
 
 inline constexpr std::uint64_t bell = 0;
-inline constexpr std::uint64_t doors = 1;
+inline constexpr std::uint64_t listeners = 1;
 inline constexpr std::uint64_t channel = 2;
 inline constexpr std::uint64_t adapter = 3;
 inline constexpr std::uint64_t first_peer = 16;  // and its rank

@@ -35,10 +35,10 @@ places = [(int(family), address, int(port)) for family, address, port in (word.s
 while True:
     for family, address, port in places:
         try:
-            with socket.socket(family, socket.SOCK_STREAM) as door:
-                door.settimeout(1)
-                door.connect((address, port))
-                door.sendall(random.choice((b"", b"sluice>>", b"GET / HTTP/1.1")) + os.urandom(random.randrange(100)))
+            with socket.socket(family, socket.SOCK_STREAM) as connection:
+                connection.settimeout(1)
+                connection.connect((address, port))
+                connection.sendall(random.choice((b"", b"sluice>>", b"GET / HTTP/1.1")) + os.urandom(random.randrange(100)))
         except OSError:
             pass
 """
@@ -152,11 +152,11 @@ class Faults:
 
     def unauthenticated(self):
         def disturb(job):
-            doors = [",".join(map(str, (int(family), address, port))) for pid in job.pids.values()
-                     for family, address, port in sockets.listening_addresses(pid)]
-            if not doors:
-                raise LookupError("no door found")
-            program = ["timeout", str(SCAN_SECONDS), sys.executable, "-c", CALLER, *doors]
+            listeners = [",".join(map(str, (int(family), address, port))) for pid in job.pids.values()
+                         for family, address, port in sockets.listening_addresses(pid)]
+            if not listeners:
+                raise LookupError("no listener found")
+            program = ["timeout", str(SCAN_SECONDS), sys.executable, "-c", CALLER, *listeners]
             for caller in [subprocess.Popen(job.bed.on_host(host, program)) for host in job.bed.hosts]:
                 caller.wait()
 
