@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-CALL = re.compile(r"^([A-Z_]+)\((\w+)\)$")
+CALL = re.compile(r"^([A-Z_]+)\((\w+)(?:, (\w+))?\)$")
 PROTOTYPE = re.compile(r"\bint\s+(MPI_\w+)\s*\(([^()]*)\)|\b(MPI_\w+)\s+(MPI_\w+)\s*\(([^()]*)\)")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 
@@ -45,10 +45,10 @@ def read_list(path):
         if not line or line.startswith("//"):
             continue
         match = CALL.match(line)
-        if not match or match[1] not in {*BODIES, *WITH_BODY, "USED", "LIBC"}:
+        if not match or match[1] not in {*BODIES, *WITH_BODY, "USED", "LIBC"} or match[3] and match[1] != "SETTLED":
             sys.exit(f"{path}:{number}: not understood: {line}")
-        calls.append((match[1], match[2]))
-    names = [name for _, name in calls]
+        calls.append((match[1], match[2], match[3]))
+    names = [name for _, name, _ in calls]
     for name in {name for name in names if names.count(name) > 1}:
         sys.exit(f"{path}: {name} is listed twice")
     return calls
@@ -79,10 +79,10 @@ def argument(parameter):
 class Call:
     number = 0  # of its name in call_names.inc
 
-    def __init__(self, kind, name, prototypes):
+    def __init__(self, kind, name, needs, prototypes):
         if f"MPI_{name}" not in prototypes:
             sys.exit(f"MPI_{name} has no prototype in mpi.h")
-        self.kind, self.name = kind, name
+        self.kind, self.name, self.needs = kind, name, needs
         self.result, self.parameters = prototypes[f"MPI_{name}"]
         self.arguments = [argument(p) for p in self.parameters]
 
@@ -131,7 +131,8 @@ class Call:
     def generated(self):
         passed = ", ".join(self.arguments)
         body = BODIES[self.kind].format(name=self.name, arguments=passed, last=self.arguments[-1])
-        told = self.traced("host", self.kind not in ("STARTS", "BEGINS")) + "const sluice::HostCall host_call; " + body
+        needs = f"([&] {{ return sluice::host_needs::{self.needs}({passed}); }})" if self.needs else ""
+        told = self.traced("host", self.kind not in ("STARTS", "BEGINS")) + f"const sluice::HostCall host_call{needs}; " + body
         return self.chosen("", f"return engaged_{self.name}({passed});", told)
 
 
@@ -142,8 +143,8 @@ def main():
     newer = {name: prototype for name, prototype in prototypes_in(without_comments(newer_header)).items() if name not in known}
     prototypes = {**known, **newer}
     listed = read_list(pathlib.Path(listing))
-    calls = [Call(kind, name, prototypes) for kind, name in listed if kind != "LIBC"]
-    libc = [name for kind, name in listed if kind == "LIBC"]
+    calls = [Call(kind, name, needs, prototypes) for kind, name, needs in listed if kind != "LIBC"]
+    libc = [name for kind, name, _ in listed if kind == "LIBC"]
     exported = [call for call in calls if call.kind != "USED"]
     with_body = [call for call in exported if call.kind in WITH_BODY]
     for number, call in enumerate(with_body, 1):
@@ -159,7 +160,8 @@ def main():
     write("exports.hpp", ["#pragma once", "#include \"interpose/mpi/entry.hpp\""] +
           [f"#define EXPORT_{call.name} {call.carried()}" for call in with_body])
     write("call_names.inc", ["\"an MPI call\",", *(f"\"MPI_{call.name}\"," for call in with_body)])
-    write("settled.cpp", ["#include \"interpose/mpi/entry.hpp\"", "#include \"interpose/mpi/communicators.hpp\""] +
+    write("settled.cpp", ["#include \"interpose/mpi/entry.hpp\"", "#include \"interpose/mpi/communicators.hpp\"",
+                          "#include \"interpose/mpi/host_needs.hpp\""] +
           [call.generated() for call in exported if call.kind not in WITH_BODY])
     write("exports.map", ["{", "  global:"] + [f"    MPI_{c.name}; PMPI_{c.name};" for c in exported] +
           [f"    {name};" for name in libc] +

@@ -29,6 +29,7 @@ class Context;  // one adopted communicator
 class Message;  // one message taken out of matching by a matched probe
 class Request;  // one send or receive that was started
 class Waiter;   // private to the engine
+class HostNeeds;
 class PageGuard;
 class RegistrationCache;
 
@@ -127,6 +128,8 @@ class Engine {
   [[nodiscard]] static bool this_thread_is_inside();
   /// Waits until nothing is under guard any more (rules 1, 9, 11).
   void settle_all(trace::SettleCause cause = trace::SettleCause::host_call);
+  /// Waits until no release stands in the way of the host's call that needs this (rules 1, 9; docs/host-calls.md).
+  void settle_for_host(const HostNeeds& needs);
   /// Waits until these bytes can be read or written (rule 6): until no released receive overlaps them, and to write them, no
   /// released send either.
   void settle(ByteRange bytes, Access access);

@@ -45,6 +45,23 @@ void Engine::settle_all(trace::SettleCause cause) {
   }
 }
 
+void Engine::settle_for_host(const HostNeeds& needs) {
+  trace::Settling traced(trace::SettleCause::host_call);
+  Lock lock(state_->mutex);
+  Inside inside(state_->progress, lock);
+  Waiter waiter(state_->progress, Waiter::Who::application);
+  const EarlyReturn& early_return = *state_->early_return;
+  for (const HostNeeds::Buffer& buffer : needs.buffers()) early_return.memory.note_need(buffer.bytes, buffer.access);
+  early_return.memory.tell(traced, needs);
+  {
+    const Stall stall;
+    while (early_return.memory.keeps_from(needs)) {
+      if (!state_->progress.round(lock)) waiter.step(lock);
+    }
+  }
+  if (!state_->causality.released().empty()) ++state_->statistics.host_calls_beside_releases;
+}
+
 void Engine::settle(ByteRange bytes, Access access) {
   trace::Settling traced(trace::SettleCause::operation);
   Lock lock(state_->mutex);

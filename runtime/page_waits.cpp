@@ -30,6 +30,7 @@ void PageWaits::wait_a_little(unsigned attempt) {
 }
 
 void PageWaits::wait(Lock& lock, unsigned attempt) {
+  const Progress::StaysInHostCall stays(progress_);
   const Inside here(progress_, lock);
   const bool moved = progress_.round(lock);
   releases_.advance();
@@ -42,6 +43,7 @@ void PageWaits::wait(Lock& lock, unsigned attempt) {
     sched_yield();
     lock.lock();
   }
+  stays.before_leaving();
 }
 
 }  // namespace sluice

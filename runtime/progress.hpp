@@ -89,6 +89,19 @@ class alignas(cache_line) Progress {
   // --- no thread in a call
   /// The application may be blocked in a call of the host's from now on.
   void prepare_for_host_call(Lock& lock);
+  /// For a thread that touched a page, from before it enters until before it leaves: perhaps it did so in a call of the host's,
+  /// and what was prepared for that holds until the call is over.
+  class StaysInHostCall {
+   public:
+    explicit StaysInHostCall(Progress& progress) : progress_(progress), in_host_call_(progress.host_call_) {}
+    void before_leaving() const {
+      if (in_host_call_) progress_.set_host_call(true);
+    }
+
+   private:
+    Progress& progress_;
+    const bool in_host_call_;
+  };
   /// The last thread leaves: whom what comes is to wake. Does first what cannot wait.
   void arm(Lock& lock);
 

@@ -5,10 +5,13 @@
 // host's Fortran layers call PMPI_X.
 #pragma once
 
+#include <concepts>
+
 #include "interpose/host/host.hpp"
 #include "interpose/host/host_activity.hpp"
 #include "interpose/session/session.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/release/host_needs.hpp"
 #include "runtime/trace/call.hpp"
 
 #define SLUICE_EXPORTED __attribute__((visibility("default")))
@@ -17,24 +20,37 @@
 
 namespace sluice {
 
-/// A call of the host's, while it lasts. It communicates or touches buffers: whatever is under guard comes first (page-guard
-/// rules 1 and 9). It may block, and then peers must get their answers from the helper thread, also after the program has made
-/// carried calls in a callback of the host's. And peers may reach into this process's memory, so no page is replaced meanwhile.
+/// A call of the host's, while it lasts. It communicates or touches buffers: what of all that is under guard must be complete
+/// before, comes first (page-guard rules 1 and 9; docs/host-calls.md). It may block, and then peers must get their answers from
+/// the helper thread, also after the program has made carried calls in a callback of the host's. And peers may reach into this
+/// process's memory, so no page is replaced meanwhile.
 class HostCall {
  public:
+  /// Everything must be.
   explicit HostCall(trace::SettleCause cause = trace::SettleCause::host_call) {
     if (Engine::anything_released()) [[unlikely]]
       engine().settle_all(cause);
-    if (engaged() && !Engine::prepared_for_host_call()) [[unlikely]]
-      engine().prepare_for_host_call();
-    host_activity().entered();
-    Engine::wait_until_memory_rests();
+    begin();
+  }
+  /// What `describe` says, which is asked only if need be.
+  template <std::invocable Describe>
+  explicit HostCall(Describe describe) {
+    if (Engine::anything_released()) [[unlikely]]
+      engine().settle_for_host(describe());
+    begin();
   }
   ~HostCall() { host_activity().left(); }
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
 
  private:
+  static void begin() {
+    if (engaged() && !Engine::prepared_for_host_call()) [[unlikely]]
+      engine().prepare_for_host_call();
+    host_activity().entered();
+    Engine::wait_until_memory_rests();
+  }
+
   const Engine::InHostCall here_;
 };
 

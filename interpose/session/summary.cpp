@@ -62,6 +62,7 @@ void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const 
   rows.push_back({"receives released early", counts.released});
   rows.push_back({"  before their message was known", counts.released_unmatched});
   rows.push_back({"  touched at once", counts.touched_at_once});
+  rows.push_back({"calls of the host's beside releases", counts.host_calls_beside_releases, Row::Unit::count, true});
   rows.push_back({"sends released early", counts.sends_released, Row::Unit::count, true});
   rows.push_back({"  written to at once", counts.sends_touched_at_once, Row::Unit::count, true});
   rows.push_back({"sends copied aside while they were blocked", counts.sends_set_aside, Row::Unit::count, true});

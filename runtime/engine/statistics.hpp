@@ -66,7 +66,8 @@ struct EngineStatistics {
   std::uint64_t sends_released = 0;
   std::uint64_t sends_set_aside = 0;  // blocked over a network, rest copied
   std::uint64_t sends_touched_at_once = 0;
-  std::uint64_t sends_blocked_ns = 0;  // time from release to completion: what the sends would have blocked
+  std::uint64_t sends_blocked_ns = 0;            // time from release to completion: what the sends would have blocked
+  std::uint64_t host_calls_beside_releases = 0;  // that began while a release was under way
   std::uint64_t helper_wakeups = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(Fallback::count)> fallbacks{};
 

@@ -7,6 +7,7 @@
 #include "runtime/base/types.hpp"
 #include "runtime/engine/causality.hpp"
 #include "runtime/engine/trace_events.hpp"
+#include "runtime/release/host_needs.hpp"
 
 namespace sluice {
 
@@ -16,6 +17,8 @@ class ReleasedMemory {
 
   /// Some release keeps the program from this access.
   [[nodiscard]] bool keeps_from(ByteRange bytes, Access access) const;
+  /// ... or the host from its call.
+  [[nodiscard]] bool keeps_from(const HostNeeds& needs) const;
   /// The program needs these bytes now: a send whose buffer they are in has hidden no more than until now.
   void note_need(ByteRange bytes, Access access) const;
   /// Data of a released receive may come at any moment, without a message that tells it.
@@ -31,6 +34,7 @@ class ReleasedMemory {
     }
   }
   void tell(trace::Settling& traced, ByteRange bytes, Access access) const;
+  void tell(trace::Settling& traced, const HostNeeds& needs) const;
 
  private:
   const Causality::Released& released_;

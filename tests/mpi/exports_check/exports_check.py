@@ -27,7 +27,7 @@ def dynamic_symbols(library, readelf):
 
 def listed_calls(path):
     with open(path, encoding="utf-8") as lines:
-        calls = [re.match(r"([A-Z_]+)\((\w+)\)$", line.strip()) for line in lines]
+        calls = [re.match(r"([A-Z_]+)\((\w+)(?:, \w+)?\)$", line.strip()) for line in lines]
         mpi = {call[2] for call in calls if call and call[1] not in ("USED", "LIBC")}
         return mpi, {call[2] for call in calls if call and call[1] == "LIBC"}
 

@@ -19,7 +19,7 @@ class Program:
     beside: str = ""  # a library preloaded as well, on the host too
     beside_first: bool = False  # in front of Sluice
     guards: tuple = ("mprotect", "userfaultfd")
-    released: str = "receives"  # or "sends"
+    released: str = "receives released early"  # what the summary must count
     busy: bool = False  # communicates throughout, so that another job would take the processors away from it
     releases: bool = True  # something must have been released, or the program shows nothing
     # On a machine that is busy with other things, messages may all come before a release pays.

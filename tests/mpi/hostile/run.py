@@ -15,7 +15,7 @@ from sluice_dev.jobs.runner import Programs, Tally, parse_options
 
 here = pathlib.Path(__file__).resolve().parent
 
-THEMES = ("kernel", "memory", "signals", "exits", "filters", "processes", "threads", "sends", "held", "footprint", "huge", "limits")
+THEMES = ("kernel", "memory", "signals", "exits", "filters", "processes", "threads", "sends", "held", "footprint", "host_calls", "huge", "limits")
 CASE_LINE = re.compile(r"^CASE .*$", re.MULTILINE)
 SHOWN_DIFFERENCES = 5
 
@@ -43,7 +43,7 @@ def difference(reference, result):
 
 
 def released_in(result, what):
-    found = re.search(rf"{what} released early +(\d+)", result.stderr)
+    found = re.search(rf"{what} +(\d+)", result.stderr)
     return int(found[1]) if found else 0
 
 

@@ -2,4 +2,4 @@
 
 from .program import Program
 
-PROGRAMS = [Program("sends", env={"SLUICE_SEND_RELEASE": "1"}, released="sends")]
+PROGRAMS = [Program("sends", env={"SLUICE_SEND_RELEASE": "1"}, released="sends released early")]

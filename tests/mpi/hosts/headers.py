@@ -17,7 +17,7 @@ def forgotten(directory, calls):
     """Names, without MPI_, that are missing in the list `calls`."""
     command = ["gcc", "-E", "-P", "-x", "c", f"-I{directory}", "-include", "mpi.h", "/dev/null"]
     text = ATTRIBUTE.sub(" ", subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    listed = set(re.findall(r"^[A-Z_]+\((\w+)\)$", calls.read_text(encoding="utf-8"), re.MULTILINE))
+    listed = set(re.findall(r"^[A-Z_]+\((\w+)(?:, \w+)?\)$", calls.read_text(encoding="utf-8"), re.MULTILINE))
     declared = {name: arguments for name, arguments in PROTOTYPE.findall(" ".join(text.split()))}
     assert len(declared) > len(LEFT_ALONE), f"{directory}/mpi.h is not understood"
     return sorted(name for name, arguments in declared.items() if CONCERNED.search(arguments) and not ABOUT_OTHER_THINGS.search(name + arguments)

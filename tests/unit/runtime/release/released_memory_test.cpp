@@ -82,5 +82,32 @@ TEST_F(ReleasedMemoryTest, a_send_whose_buffer_is_to_be_written_to_hides_no_more
   guard.finish(send_.guarded);
 }
 
+using Reach = HostNeeds::Reach;
+
+TEST_F(ReleasedMemoryTest, a_call_that_communicates_waits_for_every_message_to_be_known) {
+  receive_.unknown = true;
+  release(receive_, Request::Kind::receive, high);
+  EXPECT_FALSE(memory_.keeps_from(HostNeeds(Reach::local)));
+  EXPECT_TRUE(memory_.keeps_from(HostNeeds(Reach::copied)));
+  receive_.unknown = false;
+  EXPECT_FALSE(memory_.keeps_from(HostNeeds(Reach::copied)));
+  EXPECT_TRUE(memory_.keeps_from(HostNeeds(Reach::everything)));
+}
+
+TEST_F(ReleasedMemoryTest, a_call_waits_for_its_own_buffers) {
+  release(receive_, Request::Kind::receive, high);
+  EXPECT_TRUE(memory_.keeps_from(HostNeeds(Reach::local).reads(last_of_high)));
+  EXPECT_TRUE(memory_.keeps_from(HostNeeds(Reach::copied).reads(low).writes(last_of_high)));
+  EXPECT_FALSE(memory_.keeps_from(HostNeeds(Reach::copied).reads(low).writes(behind_high)));
+  EXPECT_TRUE(memory_.keeps_from(HostNeeds(Reach::copied).reads(low).reads(low).reads(behind_high))) << "one too many";
+}
+
+TEST_F(ReleasedMemoryTest, a_call_that_communicates_waits_for_released_sends) {
+  release(send_, Request::Kind::send, high);
+  EXPECT_FALSE(memory_.keeps_from(HostNeeds(Reach::local).reads(high)));
+  EXPECT_TRUE(memory_.keeps_from(HostNeeds(Reach::local).writes(high)));
+  EXPECT_TRUE(memory_.keeps_from(HostNeeds(Reach::copied)));
+}
+
 }  // namespace
 }  // namespace sluice
