@@ -11,12 +11,6 @@ namespace sluice {
 
 Engine::State::State(const Parts& parts)
     : job(parts),
-      outbox(job, sleepers, match_trace, *this),
-      budgets(job.size),
-      message_lines({job.calibration, job.caches, job.oversubscribed}, job.transport, job.size),
-      all_requests(job, statistics, sleepers, *this),
-      causality(*this),
-      matching(job.size),
       early_return(std::make_unique<EarlyReturn>(*this)),
       blocks(job.arena, memory_users),
       page_waits(progress, early_return->releases, early_return->memory),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/engine/job.hpp"
 #include "runtime/engine/matching.hpp"
 #include "runtime/engine/request.hpp"
 #include "runtime/transport/message.hpp"
@@ -22,6 +23,11 @@ namespace sluice {
       static_cast<std::uint64_t>(MessageKind::eager) | std::uint64_t{rtrs} << 16 | std::uint64_t{bytes} << 32;
   const std::uint64_t last = static_cast<std::uint32_t>(context.self()) | std::uint64_t{static_cast<std::uint32_t>(tag)} << 32;
   return std::bit_cast<MessageHeader>(std::array{first, static_cast<std::uint64_t>(context.id()), last});
+}
+
+/// It leaves without being announced.
+[[nodiscard]] inline bool is_eager(const Job& job, const Request& send) {
+  return send.bytes <= job.eager_limit_of(send.peer) && !send.single_copy;
 }
 
 [[nodiscard]] MessageHeader matching_header(const Request& send, MessageKind kind);

@@ -86,6 +86,13 @@ void Outbox::on_room(Peer to) {
   }
 }
 
+void Outbox::note_departure(Request& send, MessageKind kind, std::size_t payload_bytes) {
+  if (!trace::on()) [[likely]]
+    return;
+  trace::posted(send);
+  trace::message_left(send, kind, payload_bytes, traced_number(send.peer));
+}
+
 std::uint32_t Outbox::traced_number(Peer to) { return trace::on() ? ++traced_[static_cast<std::size_t>(to)] : 0; }
 
 }  // namespace sluice

@@ -74,6 +74,9 @@ class Outbox {
   [[nodiscard]] bool self_pending() const { return to_self_.pending(); }
   int poll_self(MessageSink& sink) { return to_self_.poll(sink); }
 
+  /// Its eager message or announcement has entered the transport, or the queue in front of it, which keeps the order: the trace
+  /// is told.
+  void note_departure(Request& send, MessageKind kind, std::size_t payload_bytes);
   /// The number of the next eager or rts message to this peer; 0 while no trace is written.
   std::uint32_t traced_number(Peer to);
 

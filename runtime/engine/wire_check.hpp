@@ -1,8 +1,8 @@
 // Whether what a peer sends fits what this process and the peer have agreed on so far. A transport checks that a message is well
-// formed; here is checked that its values mean something: a reply names an operation that waits for such a reply, offsets
-// lie within the message. Every value of the wire that becomes an index, an address or a length passes here or through
-// `RequestPool::find` first, so that a peer that is broken, or not what it says, ends in one clear error and never in a
-// wild access.
+// formed; here is checked that the values of messages that take part in matching mean something, and in
+// rendezvous/reply_check.hpp those of replies. Every value of the wire that becomes an index, an address or a length passes there
+// or through `RequestPool::find` first, so that a peer that is broken, or not what it says, ends in one clear error and never in
+// a wild access.
 //
 // Each check answers nullptr when all is well, otherwise what is wrong. All of them belong to the engine lock.
 #pragma once
@@ -31,11 +31,8 @@ namespace sluice {
 /// What an announcement says of its message.
 [[nodiscard]] const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts);
 
-/// cts, refuse, data, fin, ack, for the request that the message names.
-[[nodiscard]] const char* reply_fault(const Request& request, Peer from, const MessageHeader& header);
-
-[[nodiscard]] const char* clearance_fault(const Request& send, const ClearToSend& clear);
-[[nodiscard]] const char* refusal_fault(const Request& receive, std::size_t offset);
+/// No address space has such memory.
+[[nodiscard]] constexpr bool wraps(std::uint64_t address, std::uint64_t bytes) { return address + bytes < address; }
 
 /// Ends the job: `fault` is wrong with a message of this peer.
 [[noreturn]] inline void damaged(Peer from, MessageKind kind, const char* fault) {

@@ -1,7 +1,5 @@
 #include "runtime/release/early_return.hpp"
 
-#include "runtime/engine/trace_events.hpp"
-
 namespace sluice {
 
 EarlyReturn::EarlyReturn(Engine::State& state)
@@ -21,13 +19,5 @@ bool EarlyReturn::can_read_from(const Request& receive) const { return engine.no
 void EarlyReturn::withdraw(Request& receive) { engine.put_receiver.withdraw(receive); }
 
 void EarlyReturn::progress(Lock& lock) { engine.progress.round(lock); }
-
-// --- what State has to do with releases and their like ------------------------------------------------------------------
-
-void Engine::State::acknowledge_held(Peer peer, std::uint64_t subject, std::uint32_t traced) {
-  outbox.send_control(peer, MessageKind::ack, subject);
-  if (trace::on()) [[unlikely]]
-    trace::control(trace::Kind::message_out, peer, MessageKind::ack, 0, traced);
-}
 
 }  // namespace sluice

@@ -44,6 +44,10 @@ class FrequentSender final : public RdmaUser {
 
   /// Messages of that length are counted.
   [[nodiscard]] bool counts(std::size_t bytes) const { return table_ && bytes >= table_->least_bytes(); }
+  /// The message is counted; whether its buffer is used often enough to be registered.
+  [[nodiscard]] bool is_frequent(Peer to, const std::byte* data, std::size_t bytes) {
+    return counts(bytes) && count(to, ByteRange::of(data, bytes));
+  }
   /// One more message from there; whether its buffer is used often enough to be registered.
   [[nodiscard]] bool count(Peer to, ByteRange message);
   /// False: it has to be copied; nothing was done.

@@ -59,7 +59,7 @@ bool PutSender::transmit_in_turn(Request& send) {
 }
 
 bool PutSender::may_be_written(const Request& send) const {
-  return !is_eager(send) && !send.has_gaps() && !send.owned && parts_.way.adapter_for(send.peer);
+  return !is_eager(parts_.job, send) && !send.has_gaps() && !send.owned && parts_.way.adapter_for(send.peer);
 }
 
 /// PS1. False: it has to go another way, and will match that receive when it arrives.

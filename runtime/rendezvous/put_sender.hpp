@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/engine/eager.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/matcher.hpp"
 #include "runtime/engine/outbox.hpp"
@@ -34,7 +35,7 @@ struct OpenReceive {
   std::uint16_t number = 0;  // of the announcement
 };
 
-/// rtr, of a peer to which so much was sent, and of which so many receives are kept. nullptr when all is well (wire_check.hpp).
+/// rtr, of a peer to which so much was sent, and of which so many receives are kept. nullptr when all is well (reply_check.hpp).
 [[nodiscard]] const char* ready_fault(const ReadyToReceive& ready, std::uint64_t sent, std::size_t kept);
 
 class PutSender final : public RdmaWay::Writer {
@@ -59,7 +60,7 @@ class PutSender final : public RdmaWay::Writer {
 
   /// Whether the message need not ask here: nothing waits for its peer, and it waits for nobody.
   [[nodiscard]] bool goes_at_once(const Request& send) const {
-    return parts_.numbers[index(send.peer)].plain() && (!waits_for_receivers_ || is_eager(send));
+    return parts_.numbers[index(send.peer)].plain() && (!waits_for_receivers_ || is_eager(parts_.job, send));
   }
   /// Messages of one process to one other leave in the order of the calls.
   void transmit(Request& send);
@@ -87,9 +88,6 @@ class PutSender final : public RdmaWay::Writer {
   };
 
   static std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
-  [[nodiscard]] bool is_eager(const Request& send) const {
-    return send.bytes <= parts_.job.eager_limit_of(send.peer) && !send.single_copy;
-  }
   [[nodiscard]] bool may_be_written(const Request& send) const;
   [[nodiscard]] bool waited_enough(const Request& send) const;
   [[nodiscard]] bool waits_for_receiver(Request& send);

@@ -1,5 +1,5 @@
 // getcqe: the receiver reads, and the adapter's completion queue entry says that everything is there (RV section 2.1). Two
-// control messages. GS1, the announcement, is engine/send.cpp's; GS2, its end, is the fin (transfer.cpp).
+// control messages. GS1, the announcement, is announcer.cpp's; GS2, its end, is the fin (replies.cpp).
 
 #include "runtime/rendezvous/rdma_way.hpp"
 

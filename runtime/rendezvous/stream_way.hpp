@@ -6,7 +6,7 @@
 //   rts with all of it → ;  ← fin
 //
 //   send:     announced → (cts stream) streaming → all has left: done
-//   receive:  matched → cts sent → (last data) done; what data brings, engine/reply.cpp puts in place
+//   receive:  matched → cts sent → (last data) done; what data brings, replies.hpp puts in place
 //
 // Owns the sends that stream, in the order in which they were cleared, and whether all of them wait for room. It must not block,
 // and does not choose: Ways does. Several streams take turns, a burst each.

@@ -32,7 +32,7 @@ class Ways {
   /// The receive has met its message, or the way that had it could not go on. `coming`: bytes behind `offset` that came with the
   /// announcement and are still to be delivered.
   void begin(Request& receive, std::size_t coming = 0);
-  /// These three check nothing: wire_check.hpp has done that.
+  /// These three check nothing: replies.hpp has done that.
   void cleared(Request& send, const ClearToSend& clear);
   void refused(Request& receive, std::size_t offset);
   void ended(Request& request, std::uint8_t flags);

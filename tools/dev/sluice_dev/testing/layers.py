@@ -33,7 +33,6 @@ TRANSPORTS = ("net", "shmem", "tcp", "verbs")
 TO_MEND = {
     ("runtime/engine/state.hpp", "runtime"),
     ("runtime/engine/state.hpp", "runtime/rendezvous"),
-    ("runtime/engine/wire_check.cpp", "runtime/rendezvous"),
 }
 
 

@@ -23,7 +23,6 @@ MAX_PUBLIC_FUNCTIONS = 25
 FILES_TO_MEND = ()
 CLASSES_TO_MEND = (
     "runtime/engine.hpp: Engine",
-    "runtime/engine/state.hpp: Engine::State",
 )
 
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)

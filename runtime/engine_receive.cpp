@@ -1,28 +1,19 @@
-// Receiving: posting and completion.
+// The engine's calls that receive, and those that take what is complete.
+
+#include <cstddef>
+#include <span>
 
 #include "runtime/engine/state.hpp"
-#include "runtime/engine/trace_events.hpp"
 
 namespace sluice {
+namespace {
 
-void Engine::State::post(Request* receive) {
-  all_requests.enter(*receive);
-  if (!matcher.post(*receive)) put_receiver.announce(*receive);
+void post(Engine::State& state, Request& receive) {
+  state.all_requests.enter(receive);
+  if (!state.matcher.post(receive)) state.put_receiver.announce(receive);
 }
 
-void Engine::State::end_elsewhere(Request& request) {
-  put_receiver.leave(request);
-  if (request.rdma) rdma_transfers.end(request);
-  if (!request.is_send()) {
-    if (request.counted_shared) --node_way.delivery().shared_receives();
-    if (request.way != Request::Way::undecided) copier_choice.end_expected(request);
-    if (request.progress_slot != Transport::no_slot) job.transport->close_progress_slot(request.progress_slot);
-    request.progress_slot = Transport::no_slot;
-  }
-  if (request.released) causality.ended(request);
-}
-
-// --- the engine's calls ------------------------------------------------------------------------------------------------
+}  // namespace
 
 Outcome Engine::peek(const Request& request) { return outcome_of(request); }
 
@@ -50,7 +41,7 @@ Outcome Engine::receive(Context& context, Rank from, Tag tag, void* data, std::s
   receive->data = static_cast<std::byte*>(data);
   receive->bytes = capacity;
   receive->call_waits = true;
-  state_->post(receive);
+  post(*state_, *receive);
   state_->wait_all(lock, {&receive, 1}, site);
   return state_->all_requests.take(receive);
 }
@@ -62,7 +53,7 @@ Outcome Engine::receive(Context& context, Rank from, Tag tag, const UserBuffer& 
   Request* receive = state_->all_requests.new_receive(context, from, tag, site);
   receive->describe(buffer);
   receive->call_waits = true;
-  state_->post(receive);
+  post(*state_, *receive);
   state_->wait_all(lock, {&receive, 1}, site);
   return state_->all_requests.take(receive);
 }
@@ -74,7 +65,7 @@ Request* Engine::start_receive(Context& context, Rank from, Tag tag, std::span<s
   receive->data = buffer.data();
   receive->bytes = buffer.size();
   receive->call_waits = caller == Caller::waits;
-  state_->post(receive);
+  post(*state_, *receive);
   return receive;
 }
 
@@ -85,7 +76,7 @@ Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserB
   Request* receive = state_->all_requests.new_receive(context, from, tag, site);
   receive->describe(buffer);
   receive->call_waits = caller == Caller::waits;
-  state_->post(receive);
+  post(*state_, *receive);
   return receive;
 }
 

@@ -1,0 +1,42 @@
+#include "runtime/engine/small_sends.hpp"
+
+#include "runtime/engine/eager.hpp"
+#include "runtime/engine/trace_events.hpp"
+#include "runtime/guard/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+/// Below, one more copy costs less than a system call with several pieces.
+constexpr std::size_t least_direct_bytes = 4096;
+
+}  // namespace
+
+bool SmallSends::is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes) {
+  if (bytes < single_copy_bytes_ || to == job_.self || !job_.transport->can_read_blocks(to)) return false;
+  const std::byte* source = unguarded_address(const_cast<std::byte*>(data), bytes);
+  return source && unchanged_.sends_again(data, {source, bytes});
+}
+
+SmallSends::AtOnce SmallSends::send(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes) {
+  const Peer peer = context.peer(to);
+  const auto index = static_cast<std::size_t>(peer);
+  if (bytes > eager_limits_[index] || causality_.unmatched() != 0 || !outbox_.is_free(peer)) return AtOnce::not_tried;
+  if (!numbers_[index].plain()) return AtOnce::not_tried;
+  if (is_for_one_copy(peer, data, bytes)) return AtOnce::is_for_one_copy;
+  const MessageHeader header = plain_eager_header(context, tag, numbers_[index].rtrs, static_cast<std::uint32_t>(bytes));
+  if (bytes < least_direct_bytes || !outbox_.send_directly(peer, header, {}, data, bytes)) {
+    std::byte* room = outbox_.reserve(peer, bytes);
+    if (!room) return AtOnce::had_no_room;
+    copy_from_user(room, data, bytes);
+    outbox_.commit(peer, header);
+  }
+  ++numbers_[index].sent;
+  ++statistics_.eager_sends;
+  statistics_.bytes_sent += bytes;
+  if (trace::on()) [[unlikely]]
+    trace::posted_at_once({peer, tag, context.id()}, {data, bytes}, outbox_.traced_number(peer));
+  return AtOnce::has_left;
+}
+
+}  // namespace sluice

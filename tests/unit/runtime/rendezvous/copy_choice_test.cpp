@@ -1,0 +1,90 @@
+// Who copies inside a node: what is asked for, and what is expected of whom meanwhile. The rules of `auto`:
+// hybrid_choice_test.cpp.
+
+#include "runtime/rendezvous/copy_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/unit/support/engine_below.hpp"
+#include "tests/unit/support/node_fakes.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr Peer self{0};
+constexpr Peer there{1};
+constexpr std::size_t bytes = 100'000;
+
+class LoadedNode final : public FakeNodeMemory {
+ public:
+  std::int64_t of_self = 0;
+  std::int64_t of_peer = 0;
+  void expect_copy(Peer peer, std::int64_t more) override { (peer == self ? of_self : of_peer) += more; }
+};
+
+class CopierChoiceTest : public testing::Test {
+ protected:
+  CopierChoiceTest() { receive_.limit = receive_.stop = bytes; }
+  Copier asked(Rendezvous how) {
+    below_.world.rendezvous = how;
+    return copiers_.choose(receive_).copier;
+  }
+
+  LoadedNode node_;
+  EngineBelow below_{self, node_};
+  ApplicationNow application_{.inside = 1};
+  CopierChoice copiers_{below_.job, below_.requests, below_.lines, application_};
+  std::vector<std::byte> data_ = std::vector<std::byte>(bytes);
+  Request& receive_ = below_.request(Request::Kind::receive, there, data_);
+};
+
+TEST_F(CopierChoiceTest, who_is_asked_for_copies) {
+  EXPECT_EQ(asked(Rendezvous::rput), Copier::sender);
+  EXPECT_EQ(asked(Rendezvous::rget), Copier::receiver);
+  EXPECT_EQ(asked(Rendezvous::coop), Copier::both);
+  EXPECT_EQ(asked(Rendezvous::coop_hca), Copier::both);
+}
+
+TEST_F(CopierChoiceTest, by_calls_a_side_that_blocks_copies) {
+  EXPECT_EQ(asked(Rendezvous::coop_coll), Copier::both);
+  receive_.call_waits = true;
+  EXPECT_EQ(asked(Rendezvous::coop_coll), Copier::receiver);
+  receive_.rts_flags = flag_sender_waits;
+  EXPECT_EQ(asked(Rendezvous::coop_coll), Copier::both);
+  receive_.released = true;
+  EXPECT_EQ(asked(Rendezvous::coop_coll), Copier::sender);
+}
+
+TEST_F(CopierChoiceTest, by_load_copies_are_expected_until_the_transfer_ends) {
+  below_.world.rendezvous = Rendezvous::coop_load;
+  copiers_.expect(receive_, Copier::both);
+  EXPECT_EQ(node_.of_self, static_cast<std::int64_t>(bytes / 2));
+  EXPECT_EQ(node_.of_peer, static_cast<std::int64_t>(bytes / 2));
+  copiers_.end_expected(receive_);
+  copiers_.expect(receive_, Copier::sender);
+  EXPECT_EQ(node_.of_self, 0);
+  EXPECT_EQ(node_.of_peer, static_cast<std::int64_t>(bytes));
+  copiers_.end_expected(receive_);
+  copiers_.end_expected(receive_);
+  EXPECT_EQ(node_.of_peer, 0);
+}
+
+TEST_F(CopierChoiceTest, otherwise_nothing_is_expected) {
+  below_.world.rendezvous = Rendezvous::coop;
+  copiers_.expect(receive_, Copier::both);
+  EXPECT_EQ(node_.of_self, 0);
+}
+
+TEST_F(CopierChoiceTest, a_message_may_stay_in_a_shared_cache_while_its_receiver_waits_for_it_alone) {
+  EXPECT_TRUE(copiers_.may_stay_in_outer_cache(receive_));
+  application_.awaits_many = true;
+  EXPECT_FALSE(copiers_.may_stay_in_outer_cache(receive_));
+  application_.awaits_many = false;
+  application_.inside = 0;
+  EXPECT_FALSE(copiers_.may_stay_in_outer_cache(receive_));
+}
+
+}  // namespace
+}  // namespace sluice
