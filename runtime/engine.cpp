@@ -39,40 +39,47 @@ Engine::State::~State() {
   early_return->releases.end();
 }
 
-Engine::Engine(const Parts& parts) : state_(std::make_unique<State>(parts)) {}
+Engine::Engine(const Parts& parts)
+    : state_(std::make_unique<State>(parts)),
+      contexts_(state_.get()),
+      completion_(state_.get()),
+      probes_(state_.get()),
+      memory_(state_.get()),
+      host_calls_(state_.get()),
+      reports_(state_.get()) {}
 
 Engine::~Engine() = default;
 
-Context* Engine::adopt(ContextId id, std::vector<Peer> group, Rank self) {
+Context* Engine::Contexts::adopt(ContextId id, std::vector<Peer> group, Rank self) {
   const Lock lock(state_->mutex);
   return &state_->matcher.adopt(id, std::move(group), self);
 }
 
-void Engine::retire(Context* context) {
+void Engine::Contexts::retire(Context* context) {
   const Lock lock(state_->mutex);
   state_->matcher.retire(context);
 }
 
-void Engine::choose_rendezvous(Context& context, Rendezvous rendezvous) {
+void Engine::Contexts::choose_rendezvous(Context& context, Rendezvous rendezvous) {
   const Lock lock(state_->mutex);
   context.rendezvous = rendezvous;
 }
 
-void Engine::let_errors_return(Context& context, bool may_return) {
+void Engine::Contexts::let_errors_return(Context& context, bool may_return) {
   const Lock lock(state_->mutex);
   context.errors_return = may_return;
 }
 
 const EngineStatistics& Engine::statistics() const { return state_->statistics; }
 
-std::vector<ReleasePolicy::Report> Engine::call_sites() const {
+std::vector<ReleasePolicy::Report> Engine::Reports::call_sites() const {
   const Lock lock(state_->mutex);
   return state_->early_return->releases.policy().reports();
 }
 
-const PageGuard* Engine::guard() const { return state_->memory_users.guard(); }
+const PageGuard* Engine::Reports::guard() const { return state_->memory_users.guard(); }
 
-const RegistrationCache* Engine::registrations() const { return state_->job_registrations.cache().get(); }
+const RegistrationCache* Engine::Reports::registrations() const { return state_->job_registrations.cache().get(); }
 
 void Engine::abandon() {
   if (PageGuard* guard = state_->early_return->releases.guard()) guard->abandon();

@@ -39,20 +39,151 @@ class Engine {
  public:
   using Parts = EngineParts;
 
+  struct State;
+  // What callers have to do with the engine besides messages, each in a class of its own. They are parts of the engine, and live
+  // as long; threading and errors are those of the engine.
+
+  /// Adopted communicators.
+  class Contexts {
+   public:
+    explicit Contexts(State* state) : state_(state) {}
+    /// Messages for `id` that came before this call are kept for it.
+    Context* adopt(ContextId id, std::vector<Peer> group, Rank self);
+    /// Pending operations finish undisturbed; no new ones may be started.
+    void retire(Context* context);
+    /// Who copies large messages of this context inside a node, as their receivers here decide it from now on.
+    void choose_rendezvous(Context& context, Rendezvous rendezvous);
+    /// Whether the program may go on after an error in this context, and so must be told of it by the call that met it.
+    void let_errors_return(Context& context, bool may_return);
+
+   private:
+    State* const state_;
+  };
+
+  /// What becomes of operations that were started, and of buffered sends.
+  class Completion {
+   public:
+    explicit Completion(State* state) : state_(state) {}
+    /// The word that says that it is complete, to be read with acquire; the request's as long as that is not taken.
+    [[nodiscard]] static const std::atomic<bool>& completion_of(const Request& request);
+    /// How many operations have been completed. As long as it stays the same (acquire), none has become complete.
+    [[nodiscard]] std::uint64_t completions() const;
+    /// Returns when at least one of the non-null requests is complete.
+    void wait_any(std::span<Request* const> requests);
+    /// The outcome of a request that is complete, without freeing it (MPI_Request_get_status).
+    [[nodiscard]] static Outcome peek(const Request& request);
+    /// Requests that are complete, and whose outcomes were looked at with `peek`, as RequestPool wants them: they are gone
+    /// afterwards.
+    void give_back(Request* first, Request* last);
+    /// A receive that is not matched yet completes as cancelled; anything else stays as it is.
+    void cancel(Request& request);
+    /// The application forgets the request; it is finished in the background.
+    void detach(Request* request);
+    /// Bytes of buffered sends that have not left yet, each with `overhead` added.
+    [[nodiscard]] std::size_t buffered_bytes(std::size_t overhead);
+    void wait_buffered();
+    void wait_buffered(const Context& context);  // those of one communicator
+
+   private:
+    State* const state_;
+  };
+
+  /// Messages that have come and met no receive.
+  class Probes {
+   public:
+    explicit Probes(State* state) : state_(state) {}
+    /// Polls once; true when a message matches, described by `found`.
+    bool probe(Context& context, Rank from, Tag tag, Outcome& found);
+    void wait_probe(Context& context, Rank from, Tag tag, Outcome& found);
+    /// As above, and takes the message out of matching; nullptr when there is none.
+    Message* matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
+    Message* wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
+
+   private:
+    State* const state_;
+  };
+
+  /// What releases and alias blocks keep the program from doing with its memory, and what the program does with it.
+  class Memory {
+   public:
+    explicit Memory(State* state) : state_(state) {}
+    /// Anything under guard? One relaxed load.
+    [[nodiscard]] static bool anything_released();
+    /// The calling thread has released a receive at some time.
+    [[nodiscard]] static bool released_by_this_thread();
+    /// The caller interrupted this very thread inside the engine (it is a signal handler): it must not wait for anything here.
+    [[nodiscard]] static bool this_thread_is_inside();
+    /// Waits until nothing is under guard any more (rules 1, 9, 11).
+    void settle_all(trace::SettleCause cause = trace::SettleCause::host_call);
+    /// Waits until no release stands in the way of the host's call that needs this (rules 1, 9; docs/host-calls.md).
+    void settle_for_host(const HostNeeds& needs);
+    /// Waits until these bytes can be read or written (rule 6): until no released receive overlaps them, and to write them, no
+    /// released send either.
+    void settle(ByteRange bytes, Access access);
+    /// Until neither overlaps them, without calling the host, which allocates memory: for calls that come from inside an
+    /// allocator (rule 12).
+    void settle_without_host(ByteRange bytes);
+    /// Waits until the message of every released receive is known: before output that Sluice does not carry (rule 1).
+    void settle_unknown();
+    /// Blocks in these bytes become private memory again, contents kept; before the application moves or resizes them.
+    void make_private(ByteRange bytes);
+    /// The program's address space is about to be limited: what aliases take of it is given back, now or when nothing is on its
+    /// way.
+    void leave_address_space();
+    /// Blocks in these bytes read as zeros from now on (MADV_DONTNEED).
+    void discard(ByteRange bytes);
+    /// Byte count of a receive that was released before it was known; waits for it (rule 3).
+    std::size_t resolve(std::uint64_t lazy_token);
+
+    /// Completes what is under guard and keeps everything still, until the parent calls `after_fork` and the child
+    /// `Engine::abandon`.
+    void prepare_fork();
+    void after_fork();
+
+   private:
+    State* const state_;
+  };
+
+  /// Around calls that the host carries.
+  class HostCalls {
+   public:
+    explicit HostCalls(State* state) : state_(state) {}
+    /// The helper thread answers peers while the host has the application's thread. One relaxed load.
+    [[nodiscard]] static bool prepared() { return detail::host_call_prepared.load(std::memory_order_relaxed); }
+    void prepare();
+    /// Returns once no page is being replaced. Who counts a call of the host's first, and asks this then, has no page replaced
+    /// during the call: of him and of who replaces pages, and looks at the count after having said so, one sees the other
+    /// (Dekker).
+    static void wait_until_memory_rests() {
+      if (MemoryMoves::any()) [[unlikely]]
+        wait_for_moves();
+    }
+
+   private:
+    static void wait_for_moves();
+
+    State* const state_;
+  };
+
+  /// What the summary asks.
+  class Reports {
+   public:
+    explicit Reports(State* state) : state_(state) {}
+    /// What releases were worth, by call site.
+    [[nodiscard]] std::vector<ReleasePolicy::Report> call_sites() const;
+    /// nullptr when nothing can be released.
+    [[nodiscard]] const PageGuard* guard() const;
+    /// nullptr when no adapter was used.
+    [[nodiscard]] const RegistrationCache* registrations() const;
+
+   private:
+    State* const state_;
+  };
+
   explicit Engine(const Parts& parts);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
-
-  // --- contexts -----------------------------------------------------------------------------------------------------
-  /// Messages for `id` that came before this call are kept for it.
-  Context* adopt(ContextId id, std::vector<Peer> group, Rank self);
-  /// Pending operations finish undisturbed; no new ones may be started.
-  void retire(Context* context);
-  /// Who copies large messages of this context inside a node, as their receivers here decide it from now on.
-  void choose_rendezvous(Context& context, Rendezvous rendezvous);
-  /// Whether the program may go on after an error in this context, and so must be told of it by the call that met it.
-  void let_errors_return(Context& context, bool may_return);
 
   // --- blocking calls -----------------------------------------------------------------------------------------------
   /// Returns when the buffer may be reused. `to` is a valid rank of the context.
@@ -81,94 +212,18 @@ class Engine {
 
   /// Done, without progressing. Lock-free.
   [[nodiscard]] static bool is_complete(const Request& request);
-  /// The word that says so, to be read with acquire; the request's as long as that is not taken.
-  [[nodiscard]] static const std::atomic<bool>& completion_of(const Request& request);
-  /// How many operations have been completed. As long as it stays the same (acquire), none has become complete.
-  [[nodiscard]] std::uint64_t completions() const;
   /// Polls everything once, for whoever waits for several messages or for one, or has not said it: several that have come are
   /// taken at once then, as after a wait for several.
   enum class Awaits : std::uint8_t { not_said, several };
   void progress(Awaits awaits = Awaits::not_said);
   /// Returns when every request is complete or released; `take` then accepts each of them. Null entries are skipped.
   void wait_all(std::span<Request* const> requests, CallSite site);
-  /// Returns when at least one of the non-null requests is complete.
-  void wait_any(std::span<Request* const> requests);
-  /// The outcome of a request that is complete, without freeing it (MPI_Request_get_status).
-  [[nodiscard]] static Outcome peek(const Request& request);
   /// The outcome; the request is gone afterwards. Only after is_complete or wait_all said so.
   Outcome take(Request* request);
-  /// Requests that are complete, and whose outcomes were looked at with `peek`, as RequestPool wants them: they are gone
-  /// afterwards.
-  void give_back(Request* first, Request* last);
-  /// A receive that is not matched yet completes as cancelled; anything else stays as it is.
-  void cancel(Request& request);
-  /// The application forgets the request; it is finished in the background.
-  void detach(Request* request);
-
-  // --- probes -------------------------------------------------------------------------------------------------------
-  /// Polls once; true when a message matches, described by `found`.
-  bool probe(Context& context, Rank from, Tag tag, Outcome& found);
-  void wait_probe(Context& context, Rank from, Tag tag, Outcome& found);
-  /// As above, and takes the message out of matching; nullptr when there is none.
-  Message* matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
-  Message* wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
-
-  // --- buffered mode ------------------------------------------------------------------------------------------------
-  /// Bytes of buffered sends that have not left yet, each with `overhead` added.
-  [[nodiscard]] std::size_t buffered_bytes(std::size_t overhead);
-  void wait_buffered();
-  void wait_buffered(const Context& context);  // those of one communicator
-
-  // --- releases -----------------------------------------------------------------------------------------------------
-  /// Anything under guard? One relaxed load.
-  [[nodiscard]] static bool anything_released();
-  /// The calling thread has released a receive at some time.
-  [[nodiscard]] static bool released_by_this_thread();
-  /// The caller interrupted this very thread inside the engine (it is a signal handler): it must not wait for anything here.
-  [[nodiscard]] static bool this_thread_is_inside();
-  /// Waits until nothing is under guard any more (rules 1, 9, 11).
-  void settle_all(trace::SettleCause cause = trace::SettleCause::host_call);
-  /// Waits until no release stands in the way of the host's call that needs this (rules 1, 9; docs/host-calls.md).
-  void settle_for_host(const HostNeeds& needs);
-  /// Waits until these bytes can be read or written (rule 6): until no released receive overlaps them, and to write them, no
-  /// released send either.
-  void settle(ByteRange bytes, Access access);
-  /// Until neither overlaps them, without calling the host, which allocates memory: for calls that come from inside an allocator
-  /// (rule 12).
-  void settle_without_host(ByteRange bytes);
-  /// Waits until the message of every released receive is known: before output that Sluice does not carry (rule 1).
-  void settle_unknown();
-  /// Blocks in these bytes become private memory again, contents kept; before the application moves or resizes them.
-  void make_private(ByteRange bytes);
-  /// The program's address space is about to be limited: what aliases take of it is given back, now or when nothing is on its
-  /// way.
-  void leave_address_space();
-  /// Blocks in these bytes read as zeros from now on (MADV_DONTNEED).
-  void discard(ByteRange bytes);
-  /// Byte count of a receive that was released before it was known; waits for it (rule 3).
-  std::size_t resolve(std::uint64_t lazy_token);
-
-  // --- around calls that the host carries ---------------------------------------------------------------------------
-  /// The helper thread answers peers while the host has the application's thread. One relaxed load.
-  [[nodiscard]] static bool prepared_for_host_call() { return detail::host_call_prepared.load(std::memory_order_relaxed); }
-  void prepare_for_host_call();
-  /// Returns once no page is being replaced. Who counts a call of the host's first, and asks this then, has no page replaced
-  /// during the call: of him and of who replaces pages, and looks at the count after having said so, one sees the other (Dekker).
-  static void wait_until_memory_rests() {
-    if (MemoryMoves::any()) [[unlikely]]
-      wait_for_moves();
-  }
-  using InHostCall = sluice::InHostCall;
-
-  // --- fork ---------------------------------------------------------------------------------------------------------
-  /// Completes what is under guard and keeps everything still, until the parent calls `after_fork` and the child `abandon`.
-  void prepare_fork();
-  void after_fork();
 
   // --- waiting for a mixture of Sluice's requests and the host's -------------------------------------------------------
   /// One step of a caller's own wait loop: `while (!ready()) { engine.progress(); pause.step(); }`.
   /// Spins, yields, then sleeps; polls the host through HostHooks as often as need be.
-  struct State;
   class Pause {
    public:
     explicit Pause(Engine& engine);
@@ -186,13 +241,6 @@ class Engine {
   void drain();
 
   [[nodiscard]] const EngineStatistics& statistics() const;
-  /// What releases were worth, by call site.
-  [[nodiscard]] std::vector<ReleasePolicy::Report> call_sites() const;
-  /// nullptr when nothing can be released.
-  [[nodiscard]] const PageGuard* guard() const;
-  /// nullptr when no adapter was used.
-  [[nodiscard]] const RegistrationCache* registrations() const;
-
   /// This process ends the job (MPI_Abort): peers that vanish are no news, and they are told that this one will. In a signal
   /// handler that interrupted the engine nobody is told.
   void announce_end();
@@ -200,10 +248,22 @@ class Engine {
   /// In the child of a fork: the helper thread is gone, nothing of the engine may be used but its destructor.
   void abandon();
 
- private:
-  static void wait_for_moves();
+  [[nodiscard]] Contexts& contexts() { return contexts_; }
+  [[nodiscard]] Completion& completion() { return completion_; }
+  [[nodiscard]] const Completion& completion() const { return completion_; }
+  [[nodiscard]] Probes& probes() { return probes_; }
+  [[nodiscard]] Memory& memory() { return memory_; }
+  [[nodiscard]] HostCalls& host_calls() { return host_calls_; }
+  [[nodiscard]] const Reports& reports() const { return reports_; }
 
+ private:
   std::unique_ptr<State> state_;
+  Contexts contexts_;
+  Completion completion_;
+  Probes probes_;
+  Memory memory_;
+  HostCalls host_calls_;
+  Reports reports_;
 };
 
 }  // namespace sluice

@@ -33,7 +33,7 @@ Outcome describe(const Message& message) {
 
 }  // namespace
 
-bool Engine::probe(Context& context, Rank from, Tag tag, Outcome& found) {
+bool Engine::Probes::probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
   const Message* message = look(*state_, lock, context, from, tag);
@@ -45,13 +45,13 @@ bool Engine::probe(Context& context, Rank from, Tag tag, Outcome& found) {
   return message != nullptr;
 }
 
-void Engine::wait_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+void Engine::Probes::wait_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
   found = describe(*wait_for(*state_, lock, context, from, tag));
 }
 
-Message* Engine::matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+Message* Engine::Probes::matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
   Message* message = look(*state_, lock, context, from, tag);
@@ -64,7 +64,7 @@ Message* Engine::matched_probe(Context& context, Rank from, Tag tag, Outcome& fo
   return message;
 }
 
-Message* Engine::wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+Message* Engine::Probes::wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
   Message* message = wait_for(*state_, lock, context, from, tag);

@@ -15,11 +15,11 @@ void post(Engine::State& state, Request& receive) {
 
 }  // namespace
 
-Outcome Engine::peek(const Request& request) { return outcome_of(request); }
+Outcome Engine::Completion::peek(const Request& request) { return outcome_of(request); }
 
-const std::atomic<bool>& Engine::completion_of(const Request& request) { return request.complete; }
+const std::atomic<bool>& Engine::Completion::completion_of(const Request& request) { return request.complete; }
 
-std::uint64_t Engine::completions() const { return state_->all_requests.completions(); }
+std::uint64_t Engine::Completion::completions() const { return state_->all_requests.completions(); }
 
 bool Engine::is_complete(const Request& request) { return request.complete.load(std::memory_order_acquire); }
 
@@ -28,7 +28,7 @@ Outcome Engine::take(Request* request) {
   return state_->all_requests.take(request);
 }
 
-void Engine::give_back(Request* first, Request* last) {
+void Engine::Completion::give_back(Request* first, Request* last) {
   State& state = *state_;
   const Lock lock = state.job.concurrent_calls ? Lock(state.mutex) : Lock(state.mutex, std::defer_lock);
   state.all_requests.give_back(first, last);
@@ -91,13 +91,13 @@ Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallS
   return receive;
 }
 
-void Engine::cancel(Request& request) {
+void Engine::Completion::cancel(Request& request) {
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
   if (request.kind == Request::Kind::receive && request.match_link.linked) state_->put_receiver.cancel(request);
 }
 
-void Engine::detach(Request* request) {
+void Engine::Completion::detach(Request* request) {
   const Lock lock(state_->mutex);
   state_->all_requests.detach(request);
 }

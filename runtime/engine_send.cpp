@@ -99,13 +99,13 @@ Request* Engine::start_send(Context& context, Rank to, Tag tag, std::unique_ptr<
   return send;
 }
 
-std::size_t Engine::buffered_bytes(std::size_t overhead) {
+std::size_t Engine::Completion::buffered_bytes(std::size_t overhead) {
   const Lock lock(state_->mutex);
   return state_->all_requests.counts().buffered_bytes + state_->all_requests.counts().buffered_sends * overhead;
 }
 
-void Engine::wait_buffered() { wait_until_none(*state_, state_->all_requests.counts().buffered_sends); }
+void Engine::Completion::wait_buffered() { wait_until_none(*state_, state_->all_requests.counts().buffered_sends); }
 
-void Engine::wait_buffered(const Context& context) { wait_until_none(*state_, context.buffered_sends); }
+void Engine::Completion::wait_buffered(const Context& context) { wait_until_none(*state_, context.buffered_sends); }
 
 }  // namespace sluice

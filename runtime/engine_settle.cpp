@@ -27,13 +27,13 @@ void settle(Engine::State& state, ByteRange bytes, Access access, Waiter& waiter
 
 }  // namespace
 
-bool Engine::anything_released() { return PageGuard::active() != 0; }
+bool Engine::Memory::anything_released() { return PageGuard::active() != 0; }
 
-bool Engine::released_by_this_thread() { return Releases::this_thread_released(); }
+bool Engine::Memory::released_by_this_thread() { return Releases::this_thread_released(); }
 
-bool Engine::this_thread_is_inside() { return detail::engine_depth != 0; }
+bool Engine::Memory::this_thread_is_inside() { return detail::engine_depth != 0; }
 
-void Engine::settle_all(trace::SettleCause cause) {
+void Engine::Memory::settle_all(trace::SettleCause cause) {
   trace::Settling traced(cause);
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
@@ -45,7 +45,7 @@ void Engine::settle_all(trace::SettleCause cause) {
   }
 }
 
-void Engine::settle_for_host(const HostNeeds& needs) {
+void Engine::Memory::settle_for_host(const HostNeeds& needs) {
   trace::Settling traced(trace::SettleCause::host_call);
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
@@ -62,7 +62,7 @@ void Engine::settle_for_host(const HostNeeds& needs) {
   if (!state_->causality.released().empty()) ++state_->statistics.host_calls_beside_releases;
 }
 
-void Engine::settle(ByteRange bytes, Access access) {
+void Engine::Memory::settle(ByteRange bytes, Access access) {
   trace::Settling traced(trace::SettleCause::operation);
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
@@ -70,7 +70,7 @@ void Engine::settle(ByteRange bytes, Access access) {
   sluice::settle(*state_, bytes, access, waiter, lock, traced);
 }
 
-void Engine::settle_without_host(ByteRange bytes) {
+void Engine::Memory::settle_without_host(ByteRange bytes) {
   trace::Settling traced(trace::SettleCause::allocator);
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
@@ -78,7 +78,7 @@ void Engine::settle_without_host(ByteRange bytes) {
   sluice::settle(*state_, bytes, Access::write, waiter, lock, traced);
 }
 
-void Engine::settle_unknown() {
+void Engine::Memory::settle_unknown() {
   trace::Settling traced(trace::SettleCause::output);
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
@@ -90,13 +90,13 @@ void Engine::settle_unknown() {
   }
 }
 
-void Engine::make_private(ByteRange bytes) {
+void Engine::Memory::make_private(ByteRange bytes) {
   settle_without_host(bytes);
   const Lock lock(state_->mutex);
   state_->blocks.privatize(bytes);
 }
 
-void Engine::leave_address_space() {
+void Engine::Memory::leave_address_space() {
   settle_all();
   Lock lock(state_->mutex);
   while (state_->node_way.copies().busy() != 0) {
@@ -109,12 +109,12 @@ void Engine::leave_address_space() {
   state_->progress.end_blocks();
 }
 
-void Engine::discard(ByteRange bytes) {
+void Engine::Memory::discard(ByteRange bytes) {
   const Lock lock(state_->mutex);
   state_->blocks.discard(bytes);
 }
 
-std::size_t Engine::resolve(std::uint64_t lazy_token) {
+std::size_t Engine::Memory::resolve(std::uint64_t lazy_token) {
   trace::Settling traced(trace::SettleCause::count);
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
@@ -144,7 +144,7 @@ ForkedBlocks::InUse Engine::State::memory_in_use() const {
 /// A thread that waits for a page may hold a lock that fork takes next: that of the arena in whose memory malloc has touched the
 /// page. So none may have to wait for the engine lock in turn, which is held until fork is done. Nothing is closed by then, and
 /// those that have waited leave first; who comes later sees `forking`.
-void Engine::prepare_fork() {
+void Engine::Memory::prepare_fork() {
   for (;;) {
     settle_all(trace::SettleCause::fork);
     state_->mutex.lock();
@@ -157,14 +157,14 @@ void Engine::prepare_fork() {
   state_->blocks.prepare_fork(state_->memory_users.guard() && PageGuard::hears_this_thread(), state_->memory_in_use());
 }
 
-void Engine::after_fork() {
+void Engine::Memory::after_fork() {
   state_->blocks.parent_after_fork();
   state_->page_waits.end_fork();
   state_->mutex.unlock();
 }
 
 void Engine::drain() {
-  settle_all(trace::SettleCause::finalize);
+  memory_.settle_all(trace::SettleCause::finalize);
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
   Waiter waiter(state_->progress, Waiter::Who::application);

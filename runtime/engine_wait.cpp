@@ -68,7 +68,7 @@ void Engine::wait_all(std::span<Request* const> requests, CallSite site) {
   state_->wait_all(lock, requests, site);
 }
 
-void Engine::wait_any(std::span<Request* const> requests) {
+void Engine::Completion::wait_any(std::span<Request* const> requests) {
   Lock lock(state_->mutex);
   Inside inside(state_->progress, lock);
   Waiter waiter(state_->progress, Waiter::Who::application);
@@ -98,18 +98,18 @@ void Engine::Pause::step() {
   waiter_->step(lock);
 }
 
-void Engine::prepare_for_host_call() {
+void Engine::HostCalls::prepare() {
   Lock lock(state_->mutex);
   state_->progress.prepare_for_host_call(lock);
 }
 
-void Engine::wait_for_moves() {
+void Engine::HostCalls::wait_for_moves() {
   while (MemoryMoves::any()) sched_yield();
 }
 
 void Engine::announce_end() {
   state_->helper_thread.let_peers_vanish();
-  if (this_thread_is_inside() || !state_->job.transport) return;
+  if (Memory::this_thread_is_inside() || !state_->job.transport) return;
   const Lock lock(state_->mutex);
   state_->job.transport->say_goodbye();
 }

@@ -17,7 +17,7 @@ class HostActivity {
  public:
   [[nodiscard]] bool outstanding() const { return count_.load(std::memory_order_relaxed) != 0; }
 
-  /// A thread is in a call of the host's until it has `left`. Seq_cst, as Engine::wait_until_memory_rests says.
+  /// A thread is in a call of the host's until it has `left`. Seq_cst, as Engine::HostCalls::wait_until_memory_rests says.
   void entered() { calls_.fetch_add(1, std::memory_order_seq_cst); }
   void left() { calls_.fetch_sub(1, std::memory_order_release); }
   /// The host, or peers through it, may be reading or writing memory of this process.

@@ -94,12 +94,12 @@ void fill(const ProcessMapping& mapping) {
 
 /// Blocks belong to the session, and to what it leaves behind once it has ended.
 void discard_blocks(ByteRange dropped) {
-  if (const SessionUse use; use) return engine().discard(dropped);
+  if (const SessionUse use; use) return engine().memory().discard(dropped);
   if (remaining_memory::any()) remaining_memory::discard(dropped);
 }
 
 void make_blocks_private(ByteRange bytes) {
-  if (const SessionUse use; use) return engine().make_private(bytes);
+  if (const SessionUse use; use) return engine().memory().make_private(bytes);
   if (remaining_memory::any()) remaining_memory::make_private(bytes);
 }
 

@@ -102,7 +102,7 @@ int execute(Call&& call) {
 
 /// While a thread is inside the engine and a signal handler of the application runs on top of it, waiting would be for ever.
 void settle_before_the_end() {
-  if (Engine::this_thread_is_inside()) return leave_at_once();
+  if (Engine::Memory::this_thread_is_inside()) return leave_at_once();
   settle_if_watching();
 }
 

@@ -39,24 +39,24 @@ ByteRange pages_of(const void* data, std::size_t bytes) {
 
 void settle(const void* data, std::size_t bytes, Access access) {
   const ByteRange range = pages_of(data, bytes);
-  if (const CanWait can; can && user_memory_is_guarded(range)) engine().settle(range, access);
+  if (const CanWait can; can && user_memory_is_guarded(range)) engine().memory().settle(range, access);
 }
 
 void settle_inside_allocator(const void* data, std::size_t bytes) {
   const ByteRange range = pages_of(data, bytes);
-  if (const CanWait can; can && user_memory_is_guarded(range)) engine().settle_without_host(range);
+  if (const CanWait can; can && user_memory_is_guarded(range)) engine().memory().settle_without_host(range);
 }
 
 void settle_for_good(ByteRange bytes) {
-  if (const CanWait can; can) engine().settle_without_host(PageRange::covering(bytes).bytes());
+  if (const CanWait can; can) engine().memory().settle_without_host(PageRange::covering(bytes).bytes());
 }
 
 void make_private(ByteRange bytes) {
-  if (const CanWait can; can) engine().make_private(PageRange::covering(bytes).bytes());
+  if (const CanWait can; can) engine().memory().make_private(PageRange::covering(bytes).bytes());
 }
 
 void leave_address_space() {
-  if (const CanWait can; can && !Engine::this_thread_is_inside()) engine().leave_address_space();
+  if (const CanWait can; can && !Engine::Memory::this_thread_is_inside()) engine().memory().leave_address_space();
 }
 
 void settle_product(const void* data, std::size_t size, std::size_t count, Access access) {
@@ -86,13 +86,13 @@ void settle_stream(FILE* stream) {
 }
 
 void settle_everything() {
-  if (const CanWait can; can) engine().settle_all(trace::SettleCause::operation);
+  if (const CanWait can; can) engine().memory().settle_all(trace::SettleCause::operation);
 }
 
 void leave_at_once() { leaves_at_once = true; }
 
 void hold_output() {
-  if (const CanWait can; can && Engine::released_by_this_thread()) engine().settle_unknown();
+  if (const CanWait can; can && Engine::Memory::released_by_this_thread()) engine().memory().settle_unknown();
 }
 
 bool Again::is_due() {

@@ -41,8 +41,8 @@ class BufferArgument {
 
   /// Rule 6: an operation on a range that is still guarded behaves as if the earlier one had completed.
   void settle(Access access) const {
-    if (Engine::anything_released()) [[unlikely]]
-      engine().settle(span(), access);
+    if (Engine::Memory::anything_released()) [[unlikely]]
+      engine().memory().settle(span(), access);
   }
 
  private:

@@ -18,7 +18,7 @@ constinit std::atomic<std::size_t> attached_bytes{0};
 constexpr std::size_t smallest_needing_room = 4096;
 
 bool fits(std::size_t bytes) {
-  const std::size_t needed = engine().buffered_bytes(MPI_BSEND_OVERHEAD) + bytes + MPI_BSEND_OVERHEAD;
+  const std::size_t needed = engine().completion().buffered_bytes(MPI_BSEND_OVERHEAD) + bytes + MPI_BSEND_OVERHEAD;
   return needed <= attached_bytes.load(std::memory_order_relaxed);
 }
 
@@ -46,13 +46,13 @@ int attach(CallSite, void* buffer, Count size) {
 
 template <auto host_call, typename Count>
 int detach(CallSite, void* buffer, Count* size) {
-  engine().wait_buffered();
+  engine().completion().wait_buffered();
   attached_bytes.store(0, std::memory_order_relaxed);
   return (host().*host_call)(buffer, size);
 }
 
 int Buffer_flush(CallSite) {
-  engine().wait_buffered();
+  engine().completion().wait_buffered();
   const HostCall call;
   return host().Buffer_flush();
 }
@@ -73,7 +73,7 @@ int attach_to_communicator(CallSite, MPI_Comm comm, void* buffer, Count size) {
 template <auto host_call, typename Count>
 int detach_from_communicator(CallSite, MPI_Comm comm, void* buffer, Count* size) {
   if (Communicator* communicator = adopted(comm)) {
-    engine().wait_buffered(*communicator->context);
+    engine().completion().wait_buffered(*communicator->context);
     communicator->has_buffer.store(false, std::memory_order_relaxed);
   }
   const HostCall call;
@@ -81,7 +81,7 @@ int detach_from_communicator(CallSite, MPI_Comm comm, void* buffer, Count* size)
 }
 
 int Comm_flush_buffer(CallSite, MPI_Comm comm) {
-  if (const Communicator* communicator = adopted(comm)) engine().wait_buffered(*communicator->context);
+  if (const Communicator* communicator = adopted(comm)) engine().completion().wait_buffered(*communicator->context);
   const HostCall call;
   return host().Comm_flush_buffer(comm);
 }

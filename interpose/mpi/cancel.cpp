@@ -8,7 +8,7 @@ namespace {
 int Cancel(CallSite, MPI_Request* request) {
   const Handle* handle = request ? find_handle(*request) : nullptr;
   if (!handle) return host().Cancel(request);
-  if (handle->receives && !handle->is_inactive() && !handle->is_complete()) engine().cancel(*handle->active);
+  if (handle->receives && !handle->is_inactive() && !handle->is_complete()) engine().completion().cancel(*handle->active);
   return MPI_SUCCESS;
 }
 

@@ -60,7 +60,7 @@ std::optional<std::vector<Peer>> reachable_members(MPI_Comm comm) {
 
 /// A new communicator has its handler from the one that it was made from, or from the host.
 void note_error_handler(const Communicator& communicator) {
-  engine().let_errors_return(*communicator.context, !errors_are_fatal(communicator.handle));
+  engine().contexts().let_errors_return(*communicator.context, !errors_are_fatal(communicator.handle));
 }
 
 Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
@@ -69,7 +69,7 @@ Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
   auto communicator = std::make_unique<Communicator>();
   communicator->handle = comm;
   communicator->size = static_cast<int>(members.size());
-  communicator->context = engine().adopt(id, std::move(members), Rank{rank});
+  communicator->context = engine().contexts().adopt(id, std::move(members), Rank{rank});
   note_error_handler(*communicator);
   communicators.insert(comm, communicator.get());
   return communicator.release();
@@ -114,7 +114,7 @@ void take_hint(const Communicator& communicator, MPI_Info info) {
   int found = 0;
   if (host().Info_get(info, rendezvous_hint, most_bytes, value.data(), &found) != MPI_SUCCESS || found == 0) return;
   if (const auto rendezvous = rendezvous_inside_a_node(value.data())) {
-    engine().choose_rendezvous(*communicator.context, *rendezvous);
+    engine().contexts().choose_rendezvous(*communicator.context, *rendezvous);
   } else {
     report("hint %s=%s: expected %.*s", rendezvous_hint, value.data(), static_cast<int>(expected_inside_a_node.size()),
            expected_inside_a_node.data());
@@ -147,7 +147,7 @@ int adopt_new(int code, const MPI_Comm* comm) {
 void forget_communicator(Communicator& communicator) {
   communicators.erase(communicator.handle, &communicator);
   communicator.freed.store(true, std::memory_order_relaxed);
-  engine().retire(communicator.context);
+  engine().contexts().retire(communicator.context);
 }
 
 void forget_all_communicators() {

@@ -106,7 +106,7 @@ int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, co
 int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!index) return host().Waitany(count, requests, index, status);
   if (Handle* only = only_one(count, requests)) {
-    if (!only->is_complete()) engine().wait_any({&only->active, 1});
+    if (!only->is_complete()) engine().completion().wait_any({&only->active, 1});
     *index = 0;
     return finish_one(*only, requests[0], status, site.function());
   }
@@ -120,7 +120,7 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
   if (array.ours() == 0) return nothing_to_wait_for(index, status);
   std::size_t first = array.first_complete();
   if (first == array.size()) {
-    engine().wait_any(array.engine_requests());
+    engine().completion().wait_any(array.engine_requests());
     first = array.first_complete();
   }
   *index = static_cast<int>(first);
@@ -130,7 +130,7 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
 int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
   if (!completed || (count > 0 && !indices)) return host().Waitsome(count, requests, completed, indices, statuses);
   if (Handle* only = only_one(count, requests)) {
-    if (!only->is_complete()) engine().wait_any({&only->active, 1});
+    if (!only->is_complete()) engine().completion().wait_any({&only->active, 1});
     *completed = 1;
     indices[0] = 0;
     return finish_only(*only, requests[0], statuses, site.function());
@@ -142,7 +142,7 @@ int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, i
   if (some.found() == 0 && array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);
   std::size_t first = array.first_complete();
   if (array.hosts() == 0 && array.ours() != 0 && first == array.size()) {
-    engine().wait_any(array.engine_requests());
+    engine().completion().wait_any(array.engine_requests());
     first = array.first_complete();
   }
   if (some.collect(array, first)) return some.conclude(completed);

@@ -28,15 +28,15 @@ class HostCall {
  public:
   /// Everything must be.
   explicit HostCall(trace::SettleCause cause = trace::SettleCause::host_call) {
-    if (Engine::anything_released()) [[unlikely]]
-      engine().settle_all(cause);
+    if (Engine::Memory::anything_released()) [[unlikely]]
+      engine().memory().settle_all(cause);
     begin();
   }
   /// What `describe` says, which is asked only if need be.
   template <std::invocable Describe>
   explicit HostCall(Describe describe) {
-    if (Engine::anything_released()) [[unlikely]]
-      engine().settle_for_host(describe());
+    if (Engine::Memory::anything_released()) [[unlikely]]
+      engine().memory().settle_for_host(describe());
     begin();
   }
   ~HostCall() { host_activity().left(); }
@@ -45,13 +45,13 @@ class HostCall {
 
  private:
   static void begin() {
-    if (engaged() && !Engine::prepared_for_host_call()) [[unlikely]]
-      engine().prepare_for_host_call();
+    if (engaged() && !Engine::HostCalls::prepared()) [[unlikely]]
+      engine().host_calls().prepare();
     host_activity().entered();
-    Engine::wait_until_memory_rests();
+    Engine::HostCalls::wait_until_memory_rests();
   }
 
-  const Engine::InHostCall here_;
+  const InHostCall here_;
 };
 
 }  // namespace sluice

@@ -166,7 +166,7 @@ MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation
 
 Outcome peek(const Handle& handle) {
   if (handle.is_inactive()) return empty_outcome;
-  const Outcome outcome = handle.active ? Engine::peek(*handle.active) : handle.outcome;
+  const Outcome outcome = handle.active ? Engine::Completion::peek(*handle.active) : handle.outcome;
   if (handle.staged) handle.staged->deliver(outcome);
   return visible(handle.receives, outcome);
 }
@@ -208,14 +208,14 @@ Outcome finish(Handle& handle, MPI_Request& slot) {
 
 void FinishedHandles::give_back() {
   if (!last_) return;
-  engine().give_back(first_request_, last_request_);
+  engine().completion().give_back(first_request_, last_request_);
   put_back(first_, std::exchange(last_, nullptr));
   count_change();
 }
 
 void discard(Handle& handle, MPI_Request& slot) {
   if (handle.active && handle.staged) finish_unseen(handle);
-  if (handle.active) engine().detach(handle.active);
+  if (handle.active) engine().completion().detach(handle.active);
   if (handle.kind != Handle::Kind::instant) give_back(handle);
   slot = predefined().request_null;
 }

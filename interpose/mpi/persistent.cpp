@@ -62,7 +62,8 @@ Request* start_operation(const PersistentOperation& operation, Context& context,
 int start(Handle& handle, CallSite site) {
   const PersistentOperation& operation = *handle.operation;
   Communicator& communicator = *handle.communicator;
-  if (Engine::anything_released()) engine().settle(operation.span, operation.receives ? Access::write : Access::read);
+  if (Engine::Memory::anything_released())
+    engine().memory().settle(operation.span, operation.receives ? Access::write : Access::read);
   if (operation.no_process) {
     handle.outcome = operation.receives ? no_process_outcome : empty_outcome;
   } else {

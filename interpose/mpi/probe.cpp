@@ -22,7 +22,7 @@ int Probe(CallSite, int from, int tag, MPI_Comm comm, MPI_Status* status) {
     return host().Probe(from, tag, comm, status);
   }
   Outcome found;
-  engine().wait_probe(*communicator->context, Rank{from}, Tag{tag}, found);
+  engine().probes().wait_probe(*communicator->context, Rank{from}, Tag{tag}, found);
   fill_status(status, found);
   return MPI_SUCCESS;
 }
@@ -31,7 +31,7 @@ int Iprobe(CallSite, int from, int tag, MPI_Comm comm, int* flag, MPI_Status* st
   const Communicator* communicator = carried(from, tag, comm);
   if (!communicator || !flag) return host().Iprobe(from, tag, comm, flag, status);
   Outcome found;
-  *flag = engine().probe(*communicator->context, Rank{from}, Tag{tag}, found) ? 1 : 0;
+  *flag = engine().probes().probe(*communicator->context, Rank{from}, Tag{tag}, found) ? 1 : 0;
   if (*flag) fill_status(status, found);
   return MPI_SUCCESS;
 }
@@ -50,7 +50,7 @@ int Mprobe(CallSite, int from, int tag, MPI_Comm comm, MPI_Message* message, MPI
     return host().Mprobe(from, tag, comm, message, status);
   }
   Outcome outcome;
-  Message* found = engine().wait_matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
+  Message* found = engine().probes().wait_matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
   return hand_out(found, outcome, *communicator, message, status);
 }
 
@@ -58,7 +58,7 @@ int Improbe(CallSite, int from, int tag, MPI_Comm comm, int* flag, MPI_Message* 
   Communicator* communicator = carried(from, tag, comm);
   if (!communicator || !flag || !message) return host().Improbe(from, tag, comm, flag, message, status);
   Outcome outcome;
-  Message* found = engine().matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
+  Message* found = engine().probes().matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
   *flag = found ? 1 : 0;
   return found ? hand_out(found, outcome, *communicator, message, status) : MPI_SUCCESS;
 }

@@ -73,7 +73,7 @@ bool ArrayMemory::look_up(std::size_t i, MPI_Request request, MPI_Request null) 
   } else if (handle->is_inactive()) {
     note(i, What::inactive, handle, &never_done);
   } else {
-    note(i, What::ours, handle, handle->active ? &Engine::completion_of(*handle->active) : &always_done);
+    note(i, What::ours, handle, handle->active ? &Engine::Completion::completion_of(*handle->active) : &always_done);
   }
   return true;
 }
@@ -271,10 +271,10 @@ void RequestArray::poll() const {
 
 bool RequestArray::is_quiet_after_poll(int count) const {
   if (!memory_ || count <= 0) return false;
-  const std::uint64_t completions = engine().completions();
+  const std::uint64_t completions = engine().completion().completions();
   if (!memory_->is_quiet(requests_, static_cast<std::size_t>(count), completions)) return false;
   poll();
-  return engine().completions() == completions;
+  return engine().completion().completions() == completions;
 }
 
 bool RequestArray::follow(int count) {
@@ -288,7 +288,7 @@ RequestArray::~RequestArray() {
   if (memory_) memories().give_back(*memory_);
 }
 
-std::size_t RequestArray::first_complete() { return memory_->first_done(engine().completions()); }
+std::size_t RequestArray::first_complete() { return memory_->first_done(engine().completion().completions()); }
 
 void RequestArray::host_completed(std::size_t i, MPI_Request left) {
   memory_->forget_hosts();

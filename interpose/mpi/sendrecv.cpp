@@ -98,7 +98,7 @@ int both_in_place(CallSite site, void* address, Count count, MPI_Datatype type, 
 /// small message does. A standard-mode send may be buffered, so neither half holds up the other.
 int start_both(const SendArguments& send, const ReceiveArguments& receive, CallSite site, MPI_Request* request) {
   Request* const sent = start_copy(send, site, Engine::Caller::goes_on);
-  if (sent) engine().detach(sent);
+  if (sent) engine().completion().detach(sent);
   if (!receive.carried()) {
     *request = handle_for_no_process(true);
     return MPI_SUCCESS;

@@ -6,7 +6,7 @@ namespace sluice {
 
 MPI_Status with_true_count(const MPI_Status& status) {
   MPI_Status copy = status;
-  if (status._ucount & lazy_count_mark) copy._ucount = engine().resolve(status._ucount & ~lazy_count_mark);
+  if (status._ucount & lazy_count_mark) copy._ucount = engine().memory().resolve(status._ucount & ~lazy_count_mark);
   return copy;
 }
 

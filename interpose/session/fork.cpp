@@ -22,7 +22,7 @@ void install() { pthread_atfork(before_fork, in_parent_of_fork, in_child_of_fork
 /// The session does not end before the parent is back.
 void before_fork() {
   uses_session = SessionUse::begin();
-  if (uses_session) return engine().prepare_fork();
+  if (uses_session) return engine().memory().prepare_fork();
   SessionUse::end();
   SessionUse::wait_until_ended();
   remaining_memory::before_fork();
@@ -30,7 +30,7 @@ void before_fork() {
 
 void in_parent_of_fork() {
   if (!std::exchange(uses_session, false)) return remaining_memory::in_parent_of_fork();
-  engine().after_fork();
+  engine().memory().after_fork();
   SessionUse::end();
 }
 

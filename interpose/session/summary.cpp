@@ -129,10 +129,10 @@ std::vector<Row> collect() {
   const EngineStatistics& counts = engine().statistics();
   add_messages(rows, counts);
   if (const TcpTransport* tcp = session().transports().tcp()) add_tcp(rows, tcp->statistics());
-  const RegistrationCache* registrations = engine().registrations();
+  const RegistrationCache* registrations = engine().reports().registrations();
   add_registrations(rows, registrations ? registrations->statistics() : RegistrationCache::Statistics{});
   if (const VerbsTransport* verbs = session().transports().verbs()) add_verbs(rows, verbs->statistics());
-  const PageGuard* guard = engine().guard();
+  const PageGuard* guard = engine().reports().guard();
   add_releases(rows, counts, guard ? guard->statistics() : PageGuard::Statistics{});
   const AliasArena::Statistics blocks = session().arena()->statistics();
   rows.push_back({"alias blocks made", blocks.migrations});
@@ -183,7 +183,7 @@ std::string place(std::uintptr_t address) {
 void print_call_sites() {
   constexpr std::size_t max_lines = 10;
   constexpr double ns_per_us = 1e3;
-  const auto sites = engine().call_sites();
+  const auto sites = engine().reports().call_sites();
   if (!sites.empty()) std::fprintf(stderr, "sluice: releases by call site, rank 0\n");
   for (std::size_t i = 0; i < std::min(sites.size(), max_lines); ++i) {
     const ReleasePolicy::Report& site = sites[i];

@@ -23,7 +23,7 @@ struct Outcome {
   Failure failure = Failure::none;
   bool cancelled = false;
   std::size_t bytes = 0;
-  /// Not zero: the receive was released before its message was known; `bytes` is not valid, Engine::resolve gives it.
+  /// Not zero: the receive was released before its message was known; `bytes` is not valid, Engine::Memory::resolve gives it.
   std::uint64_t lazy_token = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 class Alone : public testing::TestWithParam<std::size_t> {
  protected:
-  Alone() : world_(engine_.adopt(ContextId{1}, {Peer{0}}, zero)) {}
+  Alone() : world_(engine_.contexts().adopt(ContextId{1}, {Peer{0}}, zero)) {}
 
   Request* start_send(SendMode mode = SendMode::standard) {
     return engine_.start_send(*world_, zero, tag, contiguous(data_), mode, here);

@@ -111,11 +111,11 @@ TEST(Engine, requests_that_are_given_back_together_are_used_again_in_their_order
         const auto start = [&] { return p.engine.start_receive(*p.world, zero, tag, contiguous(got), here); };
         const std::array requests{start(), start()};
         p.engine.wait_all(requests, here);
-        EXPECT_EQ(Engine::peek(*requests[0]).bytes, 100u);
-        EXPECT_EQ(Engine::peek(*requests[1]).bytes, 200u);
+        EXPECT_EQ(Engine::Completion::peek(*requests[0]).bytes, 100u);
+        EXPECT_EQ(Engine::Completion::peek(*requests[1]).bytes, 200u);
         for (Request* request : requests) RequestPool::retire(*request);
         RequestPool::next_of(*requests[0]) = requests[1];
-        p.engine.give_back(requests[0], requests[1]);
+        p.engine.completion().give_back(requests[0], requests[1]);
         Request* const again = start();
         EXPECT_EQ(again, requests[0]);
         p.engine.wait_all({&again, 1}, here);
@@ -162,7 +162,7 @@ TEST(Engine, a_synchronous_send_of_a_small_message_waits_for_its_match) {
       },
       [&](Process& p) {
         Outcome found;
-        p.engine.wait_probe(*p.world, zero, tag, found);
+        p.engine.probes().wait_probe(*p.world, zero, tag, found);
         std::vector<std::byte> got(100);
         posted = true;
         p.receive(zero, tag, got);
@@ -176,12 +176,12 @@ TEST(Engine, a_buffered_send_returns_before_its_message_is_received_and_its_buff
       [](Process& p) {
         auto data = pattern(200'000, 9);
         p.send(one, tag, data, SendMode::buffered);
-        EXPECT_EQ(p.engine.buffered_bytes(100), 200'100U);
+        EXPECT_EQ(p.engine.completion().buffered_bytes(100), 200'100U);
         std::fill(data.begin(), data.end(), std::byte{0});
         auto go = pattern(1, 0);
         p.send(one, Tag{99}, go);
-        p.engine.wait_buffered();
-        EXPECT_EQ(p.engine.buffered_bytes(100), 0U);
+        p.engine.completion().wait_buffered();
+        EXPECT_EQ(p.engine.completion().buffered_bytes(100), 0U);
       },
       [](Process& p) {
         std::vector<std::byte> go(1);
@@ -221,7 +221,7 @@ TEST(Engine, a_cancelled_receive_leaves_the_message_to_the_next_one) {
       [](Process& p) {
         std::vector<std::byte> never(64);
         Request* request = p.engine.start_receive(*p.world, zero, tag, contiguous(never), here);
-        p.engine.cancel(*request);
+        p.engine.completion().cancel(*request);
         ASSERT_TRUE(Engine::is_complete(*request));
         EXPECT_TRUE(p.engine.take(request).cancelled);
         auto go = pattern(1, 0);
@@ -246,7 +246,7 @@ TEST(Engine, a_matched_probe_takes_the_message_out_of_matching) {
       },
       [](Process& p) {
         Outcome found;
-        Message* message = p.engine.wait_matched_probe(*p.world, any_source, any_tag, found);
+        Message* message = p.engine.probes().wait_matched_probe(*p.world, any_source, any_tag, found);
         EXPECT_EQ(found.bytes, 100'000U);
         std::vector<std::byte> second(10);
         EXPECT_EQ(p.receive(zero, tag, second).bytes, 10U);
@@ -279,7 +279,7 @@ TEST(Engine, messages_of_a_context_that_is_adopted_later_are_kept_for_it) {
   run_pair(
       {},
       [&](Process& p) {
-        Context* late = p.engine.adopt(ContextId{2}, {Peer{0}, Peer{1}}, zero);
+        Context* late = p.engine.contexts().adopt(ContextId{2}, {Peer{0}, Peer{1}}, zero);
         auto data = pattern(32, 6);
         p.engine.send(*late, one, tag, data.data(), data.size(), SendMode::standard, here);
         sent = true;
@@ -287,7 +287,7 @@ TEST(Engine, messages_of_a_context_that_is_adopted_later_are_kept_for_it) {
       [&](Process& p) {
         while (!sent) p.engine.progress();
         p.engine.progress();
-        Context* late = p.engine.adopt(ContextId{2}, {Peer{0}, Peer{1}}, one);
+        Context* late = p.engine.contexts().adopt(ContextId{2}, {Peer{0}, Peer{1}}, one);
         std::vector<std::byte> got(32);
         p.engine.receive(*late, zero, tag, got.data(), got.size(), here);
         EXPECT_EQ(got, pattern(32, 6));

@@ -23,7 +23,7 @@ TEST(Waking, an_announcement_that_finds_no_receive_does_not_wake_a_process_in_a_
   PeerInHostCall job;
   std::vector<std::byte> data = pattern(100'000, 1);
   std::vector<std::byte> got(data.size());
-  job.q.engine.prepare_for_host_call();
+  job.q.engine.host_calls().prepare();
   Request* send = job.p.engine.start_send(*job.p.world, one, tag, contiguous(data), SendMode::standard, here);
   EXPECT_EQ(job.network.wakes(Peer{1}), 0U);
   EXPECT_EQ(job.network.under_way(Peer{1}), 1U);
@@ -40,7 +40,7 @@ TEST(Waking, a_synchronous_message_is_matched_while_its_receiver_is_in_a_host_ca
   std::vector<std::byte> data = pattern(100, 1);
   std::vector<std::byte> got(data.size());
   Request* receive = job.q.engine.start_receive(*job.q.world, zero, tag, contiguous(got), here);
-  job.q.engine.prepare_for_host_call();
+  job.q.engine.host_calls().prepare();
   job.p.send(one, tag, data, SendMode::synchronous);  // returns when the helper thread has matched it
   EXPECT_GE(job.network.wakes(Peer{1}), 1U);
   job.q.engine.take(receive);
@@ -52,10 +52,10 @@ TEST(Waking, a_process_whose_host_calls_back_is_in_a_host_call_again_afterwards)
   std::vector<std::byte> data = pattern(100, 1);
   std::vector<std::byte> got(data.size());
   Request* receive = job.q.engine.start_receive(*job.q.world, zero, tag, contiguous(got), here);
-  const Engine::InHostCall host_call;
-  job.q.engine.prepare_for_host_call();
+  const InHostCall host_call;
+  job.q.engine.host_calls().prepare();
   Outcome none;
-  EXPECT_FALSE(job.q.engine.probe(*job.q.world, zero, Tag{7}, none));  // the callback
+  EXPECT_FALSE(job.q.engine.probes().probe(*job.q.world, zero, Tag{7}, none));  // the callback
   job.p.send(one, tag, data, SendMode::synchronous);
   job.q.engine.take(receive);
   EXPECT_EQ(got, data);
@@ -65,7 +65,7 @@ TEST(Waking, who_finds_no_room_at_a_process_in_a_host_call_gets_some) {
   PeerInHostCall job({.room = 2});
   std::vector<std::byte> data = pattern(100, 1);
   std::vector<std::byte> got(data.size());
-  job.q.engine.prepare_for_host_call();
+  job.q.engine.host_calls().prepare();
   constexpr int count = 10;
   for (int i = 0; i < count; ++i) job.p.send(one, tag, data);
   for (int i = 0; i < count; ++i) job.q.receive(zero, tag, got);
@@ -147,7 +147,7 @@ TEST(Waking, who_answers_when_it_leaves_a_call_still_polls) {
   network.transport(Peer{1}).set_attention(Attention::none);
   Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
   network.transport(Peer{0}).set_attention(Attention::none);
-  q.engine.prepare_for_host_call();
+  q.engine.host_calls().prepare();
   EXPECT_EQ(network.under_way(Peer{0}), 1U) << "what its sender is to do";
   EXPECT_EQ(network.sent_while_away(Peer{1}), 0U);
 

@@ -49,7 +49,7 @@ struct Process {
       : transport(options_of(rank), std::move(listener), endpoints, std::vector<bool>(endpoints.size(), true)),
         engine(std::in_place,
                Engine::Parts{.self = rank, .job_size = job_size, .transport = &transport, .host = {}, .config = {}}),
-        world(engine->adopt(world_id, {self, other}, static_cast<Rank>(rank))) {}
+        world(engine->contexts().adopt(world_id, {self, other}, static_cast<Rank>(rank))) {}
 
   void send(Rank to, Tag tag, const Bytes& data) {
     engine->send(*world, to, tag, data.data(), data.size(), SendMode::standard, here);

@@ -77,8 +77,8 @@ struct CooperatingEngines {
   AliasArena arena{10000};
   Engine sender{parts(Peer{0})};
   Engine receiver{parts(Peer{1})};
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Context* from = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   const Pages source;
   const Pages target;
 };

@@ -30,7 +30,7 @@ class Process {
                 .config = {}}) {
     std::vector<Peer> group(size);
     for (std::size_t i = 0; i < size; ++i) group[i] = static_cast<Peer>(i);
-    world = engine.adopt(ContextId{1}, group, static_cast<Rank>(self));
+    world = engine.contexts().adopt(ContextId{1}, group, static_cast<Rank>(self));
   }
   void send(Rank to, Tag with, std::vector<std::byte>& data, SendMode mode = SendMode::standard) {
     engine.send(*world, to, with, data.data(), data.size(), mode, here);

@@ -54,7 +54,7 @@ class Process {
                  .config = config}) {
     std::vector<Peer> group;
     for (std::size_t i = 0; i < processes; ++i) group.push_back(static_cast<Peer>(i));
-    world_ = engine_.adopt(ContextId{1}, group, static_cast<Rank>(self));
+    world_ = engine_.contexts().adopt(ContextId{1}, group, static_cast<Rank>(self));
     if (bowtie.equal_last) outgoing_.back() = std::byte{0};
   }
 

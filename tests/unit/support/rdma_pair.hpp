@@ -134,8 +134,8 @@ class RdmaPair {
   }
 
   const Config config_;
-  Context* from_ = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
-  Context* to_ = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
+  Context* from_ = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
+  Context* to_ = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
 };
 
 inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed = 1) {

@@ -51,7 +51,7 @@ class SendReleaseOver : public testing::Test {
     Engine receiver(parts(Peer{1}, false));
     Engine sender(parts(Peer{0}, true));
     std::thread receiving = beside([&] {
-      Context* world = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+      Context* world = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
       for (std::size_t i = 0; i < messages; ++i) {
         if (i == 0) std::this_thread::sleep_for(late);
         while (i > asked_.load()) std::this_thread::yield();
@@ -60,7 +60,7 @@ class SendReleaseOver : public testing::Test {
       }
       receiver.drain();
     });
-    sending(sender, *sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero));
+    sending(sender, *sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero));
     ask(messages);
     sender.drain();
     statistics_ = sender.statistics();

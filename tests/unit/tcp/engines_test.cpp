@@ -24,7 +24,7 @@ class Process {
  public:
   Process(TcpTransport& transport, Peer self, const Config& config = {})
       : engine({.self = self, .job_size = 2, .transport = &transport, .arena = nullptr, .host = {}, .config = config}),
-        world(engine.adopt(ContextId{1}, {Peer{0}, Peer{1}}, static_cast<Rank>(self))) {}
+        world(engine.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, static_cast<Rank>(self))) {}
 
   Engine engine;
   Context* world;
@@ -170,7 +170,8 @@ struct LateForSeveral : testing::Test {
   void look_until(const std::function<bool()>& done) {
     const auto end = Clock::now() + std::chrono::seconds(20);
     Outcome found;
-    while (!done() && Clock::now() < end) EXPECT_FALSE(receiver.engine.probe(*receiver.world, Rank{0}, Tag{messages}, found));
+    while (!done() && Clock::now() < end)
+      EXPECT_FALSE(receiver.engine.probes().probe(*receiver.world, Rank{0}, Tag{messages}, found));
   }
   void receive(int number) {
     std::vector<std::byte> got(bytes);

@@ -81,8 +81,8 @@ class VerbsPair {
   Engine receiver;
 
  private:
-  Context* from_ = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
-  Context* to_ = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
+  Context* from_ = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
+  Context* to_ = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
 };
 
 class RendezvousOverVerbs : public testing::TestWithParam<Rendezvous> {

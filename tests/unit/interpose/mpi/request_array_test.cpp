@@ -56,7 +56,7 @@ class RequestArrayTest : public testing::TestWithParam<bool> {
     detail::host_table.Grequest_start = start_generalized;
     detail::predefined_objects.request_null = null;
     detail::engine = &engine_;
-    communicator_.context = engine_.adopt(ContextId{1}, {Peer{0}}, zero);
+    communicator_.context = engine_.contexts().adopt(ContextId{1}, {Peer{0}}, zero);
     expect_concurrent_calls(GetParam());
   }
 

@@ -56,7 +56,7 @@ class SmallMessage : public testing::Test {
   }
   /// `locked`: instructions for one taking of the engine lock, and giving it back.
   void expect_bounds(Engine& engine, std::size_t locked) {
-    Context& world = *engine.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+    Context& world = *engine.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
     for (int round = 0; round < 4000; ++round) {
       send(engine, world);
       receive(engine, world);

@@ -50,7 +50,7 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
     Engine sender(parts(Peer{0}, false));
     Engine receiver(parts(Peer{1}, true));
     std::thread sending = beside([&] {
-      Context* world = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
+      Context* world = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
       for (std::size_t message = 0; message < messages; ++message) {
         std::vector<std::byte> data(message_bytes_);
         for (std::size_t i = 0; i < message_bytes_; ++i) data[i] = expected(static_cast<unsigned>(message), i);
@@ -59,12 +59,12 @@ class RdmaRelease : public testing::TestWithParam<Rendezvous> {
       }
       sender.drain();
     });
-    receiving(receiver, *receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1}));
+    receiving(receiver, *receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1}));
     asked_ = messages;
-    receiver.settle_all();
+    receiver.memory().settle_all();
     receiver.drain();
     statistics_ = receiver.statistics();
-    if (receiver.registrations()) registrations_ = receiver.registrations()->statistics();
+    if (receiver.reports().registrations()) registrations_ = receiver.reports().registrations()->statistics();
     sending.join();
   }
   /// The next message, whose sender comes once the call has returned: which is only by a release. Hence a call site of its own:
@@ -120,7 +120,7 @@ TEST_P(RdmaRelease, a_receive_whose_data_is_on_its_way_loses_nothing_by_a_releas
   run(2, [&](Engine& engine, Context& world) {
     receive(engine, world);
     EXPECT_TRUE(holds(0));  // and is a block from now on
-    engine.settle_all();
+    engine.memory().settle_all();
     network_.hold_after(2 * page_bytes);
     std::thread later([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -135,8 +135,8 @@ TEST_P(RdmaRelease, a_receive_whose_data_is_on_its_way_loses_nothing_by_a_releas
 
 TEST_P(RdmaRelease, errors_that_return_no_longer_keep_a_receive_from_its_release) {
   run(1, [&](Engine& engine, Context& world) {
-    engine.let_errors_return(world, true);
-    engine.let_errors_return(world, false);
+    engine.contexts().let_errors_return(world, true);
+    engine.contexts().let_errors_return(world, false);
     receive(engine, world);
     EXPECT_TRUE(holds(0));
   });
@@ -146,7 +146,7 @@ TEST_P(RdmaRelease, errors_that_return_no_longer_keep_a_receive_from_its_release
 TEST_P(RdmaRelease, who_asks_for_early_releases_gets_them_where_errors_return_too) {
   mode_ = ReleaseMode::early;
   run(1, [&](Engine& engine, Context& world) {
-    engine.let_errors_return(world, true);
+    engine.contexts().let_errors_return(world, true);
     receive(engine, world);
     EXPECT_TRUE(holds(0));
   });
@@ -158,7 +158,7 @@ TEST_P(RdmaRelease, what_shares_a_page_with_the_message_is_kept) {
     data_[-1] = std::byte{1};
     data_[bytes] = std::byte{2};
     receive(engine, world);
-    engine.settle_all();
+    engine.memory().settle_all();
     EXPECT_TRUE(holds(0));
     EXPECT_EQ(data_[-1], std::byte{1});
     EXPECT_EQ(data_[bytes], std::byte{2});
@@ -169,7 +169,7 @@ TEST_P(RdmaRelease, a_buffer_that_is_used_again_is_registered_once) {
   run(4, [&](Engine& engine, Context& world) {
     for (unsigned message = 0; message < 4; ++message) {
       receive(engine, world);
-      engine.settle_all();
+      engine.memory().settle_all();
       EXPECT_TRUE(holds(message)) << message;
     }
   });
@@ -183,7 +183,7 @@ TEST_P(RdmaRelease, the_first_pages_open_while_the_last_are_still_under_guard) {
     network_.hold_after(bytes / 2);
     receive(engine, world);
     EXPECT_EQ(data_[5 * page_bytes], value(0, 5 * page_bytes));
-    EXPECT_TRUE(Engine::anything_released());
+    EXPECT_TRUE(Engine::Memory::anything_released());
     network_.go_on();
     EXPECT_TRUE(holds(0));
   });
@@ -200,7 +200,7 @@ TEST_P(RdmaReleaseBySentinels, pages_open_nearly_as_they_arrive) {
     network_.hold_after(there + 10 * page_bytes);
     receive(engine, world);
     EXPECT_EQ(data_[there], value(0, there));
-    EXPECT_TRUE(Engine::anything_released());
+    EXPECT_TRUE(Engine::Memory::anything_released());
     network_.go_on();
     EXPECT_TRUE(holds(0));
   });

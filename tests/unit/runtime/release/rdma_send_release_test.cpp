@@ -33,9 +33,9 @@ TEST_P(RdmaSendRelease, the_same_buffer_may_be_sent_again_meanwhile_and_is_regis
     EXPECT_EQ(released(engine), 3u);
     ask_soon(4);
     fill(3);
-    EXPECT_FALSE(Engine::anything_released());
+    EXPECT_FALSE(Engine::Memory::anything_released());
     asking_.join();
-    EXPECT_EQ(engine.registrations()->statistics().misses, 1u);
+    EXPECT_EQ(engine.reports().registrations()->statistics().misses, 1u);
   });
   for (std::size_t i = 1; i < 4; ++i) EXPECT_TRUE(is_pattern(received_[i], 2)) << i;
 }
@@ -48,7 +48,7 @@ TEST_P(RdmaSendRelease, a_loop_over_one_buffer_registers_it_once) {
       fill(i);
       send(engine, world, SendMode::synchronous);
     }
-    const RegistrationCache::Statistics& counts = engine.registrations()->statistics();
+    const RegistrationCache::Statistics& counts = engine.reports().registrations()->statistics();
     EXPECT_EQ(counts.misses, 1u);
     EXPECT_EQ(counts.misses + counts.hits, messages);
   });
@@ -70,7 +70,7 @@ TEST_P(RdmaSendRelease, a_buffer_that_is_sent_many_times_at_once_is_registered_o
       for (Request* request : sends) engine.take(request);
     }
     EXPECT_TRUE(arena_.is_live(ByteRange::of(data_, bytes)));
-    EXPECT_EQ(engine.registrations()->statistics().misses, 1u);
+    EXPECT_EQ(engine.reports().registrations()->statistics().misses, 1u);
   });
   for (unsigned i = 0; i < times * at_once; ++i) EXPECT_TRUE(is_pattern(received_[i], i / unsigned{at_once})) << i;
 }

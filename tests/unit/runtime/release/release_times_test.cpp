@@ -38,7 +38,7 @@ TEST(ReleaseTimes, a_thread_that_sleeps_in_its_call_tries_again_when_it_has_wait
   Config config;
   config.release = ReleaseMode::early;
   Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
-  Context* world = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Context* world = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   Process sender(network, Peer{0}, 2);
   std::vector<std::byte> data = pattern(100'000, 1);
   std::vector<std::byte> got(data.size());
@@ -63,8 +63,8 @@ TEST(ReleaseErrors, a_receive_whose_error_would_return_waits_for_its_message) {
   LoopbackNetwork network(2);
   AliasArena arena(10'000);
   Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), {}, &arena));
-  Context* world = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
-  receiver.let_errors_return(*world, true);
+  Context* world = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  receiver.contexts().let_errors_return(*world, true);
   Process sender(network, Peer{0}, 2);
   std::vector<std::byte> data = pattern(100'000, 1);
   std::vector<std::byte> got(data.size());

@@ -21,12 +21,12 @@ TEST_F(SendRelease, what_writes_into_the_buffer_is_settled_after_the_message_and
   run(2, [&](Engine& engine, Context& world) {
     earn_a_block(engine, world);
     send(engine, world);
-    engine.settle(ByteRange::of(data_, bytes), Access::read);
-    EXPECT_TRUE(Engine::anything_released());
+    engine.memory().settle(ByteRange::of(data_, bytes), Access::read);
+    EXPECT_TRUE(Engine::Memory::anything_released());
     ask_soon(1);
-    engine.settle(ByteRange::of(data_, bytes), Access::write);
+    engine.memory().settle(ByteRange::of(data_, bytes), Access::write);
     EXPECT_EQ(asked_, 1u);
-    EXPECT_FALSE(Engine::anything_released());
+    EXPECT_FALSE(Engine::Memory::anything_released());
     asking_.join();
   });
   EXPECT_EQ(statistics_.sends_released, 1u);
@@ -39,7 +39,7 @@ TEST_F(SendRelease, the_same_buffer_may_be_sent_again_meanwhile) {
     EXPECT_EQ(engine.statistics().sends_released, 3u);
     ask_soon(4);
     fill(3);
-    EXPECT_FALSE(Engine::anything_released());
+    EXPECT_FALSE(Engine::Memory::anything_released());
     asking_.join();
   });
   for (std::size_t i = 1; i < 4; ++i) EXPECT_TRUE(is_pattern(received_[i], 2)) << i;
@@ -77,11 +77,11 @@ TEST_F(SendRelease, it_is_the_call_that_waits_which_is_judged_and_not_the_one_th
     for (Request*& send : sends) send = engine.start_send(world, one, tag, buffer, SendMode::standard, here);
     engine.wait_all(sends, wait);
     for (Request* send : sends) engine.take(send);
-    EXPECT_TRUE(engine.call_sites().empty());
+    EXPECT_TRUE(engine.reports().call_sites().empty());
     ask_soon(3);
     fill(3);
     asking_.join();
-    const auto sites = engine.call_sites();
+    const auto sites = engine.reports().call_sites();
     ASSERT_EQ(sites.size(), 1u);
     EXPECT_EQ(sites[0].site.return_address(), wait.return_address());
     EXPECT_EQ(sites[0].calls, 1u);

@@ -30,7 +30,7 @@ class EngineLines : public testing::Test {
   struct Side {
     Side(EngineLines& test, Rendezvous rendezvous, ProcessorCaches caches, Peer self, Rank rank)
         : engine(parts(test, rendezvous, caches, self)),
-          context(engine.adopt(ContextId{1}, {Peer{0}, Peer{1}}, rank)),
+          context(engine.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, rank)),
           other(rank == zero ? one : zero) {}
 
     static Engine::Parts parts(EngineLines& test, Rendezvous rendezvous, ProcessorCaches caches, Peer self) {

@@ -125,8 +125,8 @@ TEST_P(Chunks_in_polls, none_is_copied_before_a_small_message_that_a_thread_wait
   LoopbackNetwork network(2, {.messages_per_poll = GetParam()});
   Engine sender(reader(network, Peer{0}));
   Engine receiver(reader(network, Peer{1}));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Context* from = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   const Pages source;
   const Pages target;
   constexpr std::size_t long_messages = 3;
@@ -149,7 +149,7 @@ TEST_P(Chunks_in_polls, none_is_copied_before_a_small_message_that_a_thread_wait
       sends.push_back(sender.start_send(*from, one, tag, part(source, number), SendMode::standard, here));
     }
     sender.send(*from, one, other, reinterpret_cast<const std::byte*>(&sent), sizeof sent, SendMode::standard, here);
-    receiver.wait_any(receives);
+    receiver.completion().wait_any(receives);
     EXPECT_EQ(network.bytes_read(Peer{1}), 0u);
     EXPECT_EQ(small, sent);
 

@@ -27,9 +27,9 @@ TEST(Hint, of_a_communicator_counts_instead_of_the_environment) {
   const Pages target;
   constexpr std::size_t bytes = 100'000;
   const auto send_all = [&](ContextId id) {
-    Context* from = sender.adopt(id, {Peer{0}, Peer{1}}, zero);
-    Context* to = receiver.adopt(id, {Peer{0}, Peer{1}}, one);
-    if (id == ContextId{2}) receiver.choose_rendezvous(*to, Rendezvous::rget);
+    Context* from = sender.contexts().adopt(id, {Peer{0}, Peer{1}}, zero);
+    Context* to = receiver.contexts().adopt(id, {Peer{0}, Peer{1}}, one);
+    if (id == ContextId{2}) receiver.contexts().choose_rendezvous(*to, Rendezvous::rget);
     std::thread sending([&] {
       for (int round = 0; round < rounds; ++round) sender.send(*from, one, tag, source.data(), bytes, SendMode::standard, here);
     });

@@ -52,8 +52,8 @@ TEST_P(Cooperative, every_byte_arrives_once_and_nothing_beyond_it_changes) {
   const auto& [bytes, conditions] = GetParam();
   Engine sender(parts(Peer{0}));
   Engine receiver(parts(Peer{1}));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Context* from = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   const Pages source;
   const Pages target;
   std::memset(target.data(), 0x5a, room);
@@ -258,8 +258,8 @@ TEST(Hybrid, both_copy_a_message_unless_the_receiver_sends_as_much_or_did_beside
   config.release = ReleaseMode::off;
   Engine a(one_of_two(Peer{0}, network.transport(Peer{0}), config, &arena));
   Engine b(one_of_two(Peer{1}, network.transport(Peer{1}), config, &arena));
-  Context* at_a = a.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* at_b = b.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Context* at_a = a.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* at_b = b.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   const Pages source;
   const Pages target;
   ASSERT_EQ(arena.migrate(ByteRange::of(target.data(), room)), Ineligible::none);
@@ -329,8 +329,8 @@ class BusySender {
   Pages target_;
   Engine a_{parts(network_, Peer{0}, arena_)};
   Engine b_{parts(network_, Peer{1}, arena_)};
-  Context* at_a_ = a_.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* at_b_ = b_.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Context* at_a_ = a_.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* at_b_ = b_.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   Request* send_ = nullptr;
 };
 
@@ -377,8 +377,8 @@ class Offloading : public testing::Test {
 TEST_F(Offloading, the_adapter_brings_what_no_processor_has_time_for) {
   Engine sender(parts(Peer{0}));
   Engine receiver(parts(Peer{1}));
-  Context* from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
-  Context* to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
+  Context* from = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, zero);
+  Context* to = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, one);
   Request* receive = receiver.start_receive(*to, zero, tag, all_of(target), here);
   Request* send = nullptr;
   {

@@ -162,8 +162,8 @@ TEST_F(Frequent, a_blocking_send_leaves_so_only_where_that_was_asked_for) {
     ModelAdapters network(2);
     Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), frequent(which), &arena_));
     Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), frequent(which)));
-    Context* const from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
-    Context* const to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
+    Context* const from = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
+    Context* const to = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
     std::vector<std::vector<std::byte>> got(messages, std::vector<std::byte>(bytes));
     std::thread receiving = beside([&] {
       for (auto& one : got) {
@@ -188,8 +188,8 @@ TEST_F(Frequent, a_send_after_one_that_was_gathered_is_its_own) {
   ModelAdapters network(2);
   Engine sender(one_of_two(Peer{0}, network.transport(Peer{0}), frequent(FrequentChoice::nonblocking), &arena_));
   Engine receiver(one_of_two(Peer{1}, network.transport(Peer{1}), frequent(FrequentChoice::nonblocking)));
-  Context* const from = sender.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
-  Context* const to = receiver.adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
+  Context* const from = sender.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{0});
+  Context* const to = receiver.contexts().adopt(ContextId{1}, {Peer{0}, Peer{1}}, Rank{1});
   const auto every_other = std::make_shared<const Layout>(std::vector<StridedRun>{{0, 1, 2, bytes / 2}}, bytes);
   const UserBuffer gaps{buffer_.data(), 1, every_other};
   fill(1);

@@ -75,7 +75,7 @@ class Job {
                                                                 .host = {},
                                                                 .config = config}));
       for (std::size_t c = 0; c < communicators; ++c) {
-        contexts_[i][c] = engines_[i]->adopt(ContextId{c + 1}, group, static_cast<Rank>(i));
+        contexts_[i][c] = engines_[i]->contexts().adopt(ContextId{c + 1}, group, static_cast<Rank>(i));
       }
     }
   }
@@ -175,7 +175,7 @@ class Job {
   void cancel() {
     if (received_.empty()) return;
     Received& some = received_[static_cast<std::size_t>(below(received_.size()))];
-    if (some.request) engines_[some.at]->cancel(*some.request);
+    if (some.request) engines_[some.at]->completion().cancel(*some.request);
     collect();
   }
 
@@ -245,7 +245,7 @@ class Job {
       for (std::size_t at = 0; at < processes; ++at) {
         for (std::size_t c = 0; c < communicators; ++c) {
           Outcome outcome;
-          if (!engines_[at]->probe(*contexts_[at][c], any_source, any_tag, outcome)) continue;
+          if (!engines_[at]->probes().probe(*contexts_[at][c], any_source, any_tag, outcome)) continue;
           found = true;
           receive(static_cast<int>(at), static_cast<int>(c), -1, -1);
         }
@@ -253,7 +253,7 @@ class Job {
       run_out();
     }
     for (Received& left : received_) {
-      if (left.request) engines_[left.at]->cancel(*left.request);
+      if (left.request) engines_[left.at]->completion().cancel(*left.request);
     }
     run_out();
     for (const Received& left : received_) ASSERT_EQ(left.request, nullptr);

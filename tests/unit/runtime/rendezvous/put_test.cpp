@@ -363,7 +363,7 @@ TEST_P(Put, a_receive_that_was_written_to_before_it_was_cancelled_is_not_cancell
   Request* const receive = pair.start_receive(RdmaPair::contiguous(got));
   pair.run_out();
   Request* const send = pair.start_send(RdmaPair::contiguous(sent));
-  pair.receiver.cancel(*receive);
+  pair.receiver.completion().cancel(*receive);
   while (pair.network.step()) pair.sender.progress();  // the answer comes while the receiver does not look
   const std::array requests{receive, send};
   ASSERT_TRUE(pair.run(requests));
@@ -378,7 +378,7 @@ TEST_P(Put, a_cancelled_receive_ends_when_its_sender_has_forgotten_it) {
   std::vector<std::byte> got(20'000, untouched);
   Request* const cancelled = pair.start_receive(RdmaPair::contiguous(got));
   pair.run_out();
-  pair.receiver.cancel(*cancelled);
+  pair.receiver.completion().cancel(*cancelled);
   EXPECT_FALSE(Engine::is_complete(*cancelled));
   ASSERT_TRUE(pair.run({&cancelled, 1}));
   EXPECT_TRUE(pair.receiver.take(cancelled).cancelled);
@@ -399,7 +399,7 @@ TEST_P(Put, a_receive_that_is_being_written_to_is_not_cancelled) {
     Request* const receive = pair.start_receive(RdmaPair::contiguous(got));
     pair.run_out();
     Request* const send = pair.start_send(RdmaPair::contiguous(sent));
-    pair.receiver.cancel(*receive);
+    pair.receiver.completion().cancel(*receive);
     const std::array requests{receive, send};
     ASSERT_TRUE(pair.run(requests));
     EXPECT_FALSE(pair.receiver.take(receive).cancelled);
@@ -414,7 +414,7 @@ TEST_P(Put, a_receive_that_is_cancelled_while_a_message_crosses_is_over_at_once)
   auto small = pattern(10);
   Request* const receive = pair.start_receive(RdmaPair::contiguous(got));
   pair.start_send(RdmaPair::contiguous(small), Tag{9});
-  pair.receiver.cancel(*receive);
+  pair.receiver.completion().cancel(*receive);
   ASSERT_TRUE(pair.run({&receive, 1}));
   EXPECT_TRUE(pair.receiver.take(receive).cancelled);
   std::vector<std::byte> got_small(small.size());

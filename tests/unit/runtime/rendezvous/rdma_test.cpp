@@ -276,8 +276,8 @@ class Computing {
   explicit Computing(Rendezvous protocol)
       : sender_(parts(sender_side, protocol)),
         receiver_(parts(receiver_side, protocol)),
-        from_(sender_.adopt(ContextId{1}, {sender_side, receiver_side}, zero)),
-        to_(receiver_.adopt(ContextId{1}, {sender_side, receiver_side}, Rank{1})) {
+        from_(sender_.contexts().adopt(ContextId{1}, {sender_side, receiver_side}, zero)),
+        to_(receiver_.contexts().adopt(ContextId{1}, {sender_side, receiver_side}, Rank{1})) {
     receive = receiver_.start_receive(*to_, zero, RdmaPair::tag, RdmaPair::contiguous(got), RdmaPair::here);
     send = sender_.start_send(*from_, Rank{1}, RdmaPair::tag, RdmaPair::contiguous(sent), SendMode::standard, RdmaPair::here);
   }
@@ -339,7 +339,7 @@ TEST_P(TwoThreads, two_threads_and_an_adapter_that_goes_on_by_itself_lose_nothin
                    .arena = nullptr,
                    .host = {},
                    .config = RdmaPair::forced(GetParam())});
-    Context* const world = engine.adopt(ContextId{1}, {sender_side, receiver_side}, static_cast<Rank>(self));
+    Context* const world = engine.contexts().adopt(ContextId{1}, {sender_side, receiver_side}, static_cast<Rank>(self));
     for (int round = 0; round < rounds; ++round) {
       const auto bytes = static_cast<std::size_t>(round) * 4001;
       auto sent = pattern(bytes, static_cast<unsigned>(round) + static_cast<unsigned>(self));
