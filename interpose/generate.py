@@ -27,7 +27,8 @@ ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 CALLER = "reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))"
 # Carried calls that may wait; the trace tells of each when it returns.
 BLOCKING = ("Send", "Ssend", "Rsend", "Bsend", "Recv", "Mrecv", "Sendrecv", "Sendrecv_replace", "Probe", "Mprobe", "Wait",
-            "Waitall", "Waitany", "Waitsome", "Buffer_detach", "Buffer_flush", "Comm_detach_buffer", "Comm_flush_buffer")
+            "Waitall", "Waitany", "Waitsome", "Buffer_detach", "Buffer_flush", "Comm_detach_buffer", "Comm_flush_buffer",
+            "Barrier", "Bcast", "Reduce", "Allreduce")
 WITH_BODY = ("CARRIED", "ALWAYS")
 BODIES = {
     "SETTLED": "return sluice::host().{name}({arguments});",

@@ -46,6 +46,7 @@ Engine::Engine(const Parts& parts)
       probes_(state_.get()),
       memory_(state_.get()),
       host_calls_(state_.get()),
+      collectives_(state_.get()),
       reports_(state_.get()) {}
 
 Engine::~Engine() = default;

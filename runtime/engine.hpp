@@ -10,12 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "runtime/alias/memory_moves.hpp"
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/types.hpp"
+#include "runtime/collective/reduction.hpp"
+#include "runtime/collective/teams.hpp"
 #include "runtime/datatype/layout.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/outcome.hpp"
@@ -165,6 +168,35 @@ class Engine {
     State* const state_;
   };
 
+  /// Collective calls of short messages inside a node (engine_collective.cpp, docs/collectives.md).
+  class Collectives {
+   public:
+    explicit Collectives(State* state) : state_(state) {}
+    /// What this rank brings into a team; who has asked calls `make_team` or `take_back`. All members are on this node.
+    LaneOffer offer_lane();
+    void take_back(const LaneOffer& offer);
+    /// By rank of the context. nullptr when somebody has no lane.
+    Team* make_team(const Context& context, std::span<const LaneOffer> offers);
+    /// Its communicator has been freed: no member calls anything of it any more.
+    void retire(Team& team);
+    /// Longest packed message of a call with data, by the number of members: at most Lane::most_bytes, alike on all ranks.
+    [[nodiscard]] static std::size_t most_bytes(std::size_t members, Description::Kind kind);
+    /// Each answers with a member that is in another call, if one is seen. Nothing of the call is of use then.
+    [[nodiscard]] std::optional<Mismatch> barrier(Team& team);
+    [[nodiscard]] std::optional<Mismatch> bcast(Team& team, Rank root, const UserBuffer& buffer);
+    /// Packed, gapless operands. No `root`: all have the result.
+    struct Operands {
+      std::size_t count = 0;
+      const std::byte* own = nullptr;
+      std::byte* result = nullptr;  // where this rank has one
+      std::optional<Rank> root;
+    };
+    [[nodiscard]] std::optional<Mismatch> reduce(Team& team, const Reduction& reduction, const Operands& operands);
+
+   private:
+    State* const state_;
+  };
+
   /// What the summary asks.
   class Reports {
    public:
@@ -254,6 +286,7 @@ class Engine {
   [[nodiscard]] Probes& probes() { return probes_; }
   [[nodiscard]] Memory& memory() { return memory_; }
   [[nodiscard]] HostCalls& host_calls() { return host_calls_; }
+  [[nodiscard]] Collectives& collectives() { return collectives_; }
   [[nodiscard]] const Reports& reports() const { return reports_; }
 
  private:
@@ -263,6 +296,7 @@ class Engine {
   Probes probes_;
   Memory memory_;
   HostCalls host_calls_;
+  Collectives collectives_;
   Reports reports_;
 };
 

@@ -65,7 +65,7 @@ void Progress::leave(Lock& lock) {
     if (transport()) transport()->leave_alerts();
   } else if (application_.inside == sleepers_.count) {
     set_attention(Attention::sleeper);
-    if (transport() && (transport()->pending() || work_.has_copies())) transport()->poke();
+    if (transport() && (transport()->pending() || work_.has_copies() || work_.has_come_in_lanes())) transport()->poke();
   }
 }
 
@@ -108,6 +108,11 @@ void Progress::sleep(Lock& lock, microseconds limit) {
       sleep_unlocked(lock, limit);
   }
   set_attention(Attention::none);
+}
+
+/// As long as a thread polls, peers wake nobody: who polls sees what others that sleep wait for.
+void Progress::wake_for_lanes() {
+  if (sleepers_.any() && work_.has_come_in_lanes()) sleepers_.wake();
 }
 
 /// Returns at once when the attention has been taken meanwhile.

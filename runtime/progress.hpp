@@ -69,7 +69,11 @@ class alignas(cache_line) Progress {
   }
   void leave(Lock& lock);
   /// Polls everything and does one piece of whatever work is there; true when something moved.
-  bool round(Lock& lock) { return work_.round(lock, application_.inside); }
+  bool round(Lock& lock) {
+    if (application_.inside > 1) [[unlikely]]
+      wake_for_lanes();
+    return work_.round(lock, application_.inside);
+  }
   /// Sleeps until something comes, no longer than `limit`; at once when there is something to do. [inside]
   void sleep(Lock& lock, std::chrono::microseconds limit);
   /// Application threads in a carried call, or in the fault handler.
@@ -132,6 +136,7 @@ class alignas(cache_line) Progress {
   void set_host_call(bool now);
   void set_attention(Attention level);
   void sleep_unlocked(Lock& lock, std::chrono::microseconds limit);
+  void wake_for_lanes();
 
   // What entering, leaving and polling look at, in two cache lines with the first parts of Work.
   ApplicationNow application_;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "runtime/collective/teams.hpp"
 #include "runtime/engine/causality.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/lock.hpp"
@@ -43,6 +44,7 @@ class Work {
     // Looked at when something else says that it matters.
     const FrequentSender& frequent;
     const RdmaTransfers& transfers;
+    const Teams& teams;
     const Job& job;
   };
   explicit Work(const Parts& parts);
@@ -67,8 +69,10 @@ class Work {
   /// A thread that is about to sleep finds something to do.
   [[nodiscard]] bool has_some_now() const {
     return (transport_ && transport_->pending()) || parts_.outbox.self_pending() || has_copies() ||
-           !parts_.node.helping().empty();
+           !parts_.node.helping().empty() || has_come_in_lanes();
   }
+  /// What a thread in a collective call waits for.
+  [[nodiscard]] bool has_come_in_lanes() const { return parts_.teams.any_is_there(); }
   /// Something is to be posted or sent, and there may be room for it; or has to be looked at without being told.
   [[nodiscard]] bool wants_rounds() const {
     return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks();

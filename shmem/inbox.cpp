@@ -37,11 +37,12 @@ InboxLayout::InboxLayout(std::size_t processes) {
   marks_at_ = loads_at_ + (1 + load_lines) * cache_line;
   controls_at_ = marks_at_ + marks * mark_stride;
   buffers_at_ = round_to_pages(controls_at_ + count * sizeof(RingControl));
-  bytes_ = buffers_at_ + count * ring_capacity_;
+  lanes_at_ = round_to_pages(buffers_at_ + count * ring_capacity_);
+  bytes_ = lanes_at_ + LaneMemory::lanes_of_a_process * LaneMemory::lane_bytes;
 }
 
 std::uint64_t layout_fingerprint() {
-  constexpr std::uint64_t version = 7;
+  constexpr std::uint64_t version = 8;
   constexpr std::uint64_t sizes = sizeof(MessageHeader) << 48 | sizeof(ClearToSend) << 40 | sizeof(ReadyToSend) << 32 |
                                   sizeof(RingControl) << 20 | InboxLayout::slots << 8;
   return sizes | version;

@@ -11,6 +11,7 @@
 //   loads        one word per process: how many bytes of copies that process expects of the owner
 //   controls     RingControl per sender
 //   buffers      ring buffer per sender; pages come into being when used
+//   lanes        what collective calls of this process publish, likewise
 //
 // Every word lives in the inbox of its owner. "Lock": the engine lock of the process that does it; two processes never exclude
 // each other. Writer / reader / ordering, and why it is enough:
@@ -41,6 +42,7 @@
 //   pages of the alias file   sender of a `write` delivery, owner through its alias / owner, receiver of a message out of an
 //                    offered block / by progress slot or FIN, for a reader by the rts. The sender's buffer is not the
 //                    program's before the reader's FIN. The owner names only blocks that it has just found live
+//   lanes        runtime/collective/lane.hpp has the table
 //   helper bell      (eventfd) whoever takes attention that is neither none nor sleeper / owner's helper thread / the kernel's
 //
 // Words that threads of one process share: ShmemTransport::sleepers_ (seq_cst, so that `poke` wakes also when the level was
@@ -56,6 +58,7 @@
 
 #include "runtime/base/posix.hpp"
 #include "runtime/transport/attention.hpp"
+#include "runtime/transport/lane_memory.hpp"
 #include "shmem/ring.hpp"
 
 namespace sluice {
@@ -91,6 +94,7 @@ class InboxLayout {
   std::size_t marks_at_;
   std::size_t controls_at_;
   std::size_t buffers_at_;
+  std::size_t lanes_at_;
   std::size_t bytes_;
 };
 
@@ -133,6 +137,9 @@ class Inbox {
   [[nodiscard]] RingControl* ring_control(std::size_t sender) const { return at<RingControl>(layout_.controls_at_) + sender; }
   [[nodiscard]] std::byte* ring_buffer(std::size_t sender) const {
     return at<std::byte>(layout_.buffers_at_) + sender * layout_.ring_capacity_;
+  }
+  [[nodiscard]] std::byte* lane(std::uint32_t lane) const {
+    return at<std::byte>(layout_.lanes_at_) + lane * LaneMemory::lane_bytes;
   }
 
  private:

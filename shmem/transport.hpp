@@ -77,6 +77,9 @@ class ShmemTransport final : public Transport {
   [[nodiscard]] bool is_attentive_soon(Peer peer) const override;
   [[nodiscard]] bool is_asleep(Peer peer) const override;
 
+  [[nodiscard]] std::byte* lane(Peer owner, std::uint32_t lane) const override { return inbox_of(owner).lane(lane); }
+  void wake_for_lane(Peer peer) override { alert(link(peer), News::lane); }
+
   void tell_of_waiting() override;
   void flush_alerts() override;
   void leave_address_space() override;

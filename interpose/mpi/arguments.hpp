@@ -23,6 +23,10 @@ class BufferArgument {
   /// A null address with bytes to transfer is left to the host; with absolute offsets it is MPI_BOTTOM.
   [[nodiscard]] bool valid() const { return type_ && count_ >= 0 && (base_ || !type_->simple || bytes() == 0); }
 
+  /// The parts of it, for calls that look at a null address themselves.
+  [[nodiscard]] bool has_type() const { return type_; }
+  [[nodiscard]] bool has_count() const { return count_ >= 0; }
+
   // The rest only when valid.
   [[nodiscard]] bool simple() const { return type_->simple; }
   [[nodiscard]] std::byte* address() const { return base_; }

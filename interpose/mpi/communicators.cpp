@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "interpose/mpi/entry.hpp"
@@ -63,25 +65,53 @@ void note_error_handler(const Communicator& communicator) {
   engine().contexts().let_errors_return(*communicator.context, !errors_are_fatal(communicator.handle));
 }
 
-Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members) {
-  int rank = 0;
-  host().Comm_rank(comm, &rank);
+/// What each member says of itself when the communicator is made.
+struct Proposal {
+  std::uint64_t id = 0;  // of the communicator, where this is its lowest rank
+  LaneOffer lane;
+};
+static_assert(std::is_trivially_copyable_v<Proposal>);
+
+/// Collective. Whether they all can have a team is seen by all alike. Empty when the host failed.
+std::vector<Proposal> gather(MPI_Comm comm, Proposal own, std::size_t members) {
+  std::vector<Proposal> all(members);
+  const MPI_Datatype byte = predefined().byte;
+  const int code = host().Allgather(&own, sizeof own, byte, all.data(), sizeof own, byte, comm);
+  if (code == MPI_SUCCESS) return all;
+  engine().collectives().take_back(own.lane);
+  return {};
+}
+
+[[nodiscard]] bool may_have_team(std::size_t members) { return members > 1 && members <= Teams::most_members; }
+
+LaneOffer offer_lane(const std::vector<Peer>& members) {
+  const auto is_near = [](Peer peer) { return session().transports().shares_memory_with(static_cast<int>(peer)); };
+  if (!session().config().collectives || !std::all_of(members.begin(), members.end(), is_near)) return {};
+  return engine().collectives().offer_lane();
+}
+
+Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members, const std::vector<Proposal>& proposals) {
   auto communicator = std::make_unique<Communicator>();
   communicator->handle = comm;
   communicator->size = static_cast<int>(members.size());
-  communicator->context = engine().contexts().adopt(id, std::move(members), Rank{rank});
+  communicator->rank = rank_in(comm);
+  communicator->may_carry_collectives = session().config().collectives;
+  communicator->context = engine().contexts().adopt(id, std::move(members), Rank{communicator->rank});
+  if (!proposals.empty()) {
+    std::vector<LaneOffer> lanes;
+    for (const Proposal& proposal : proposals) lanes.push_back(proposal.lane);
+    communicator->team = engine().collectives().make_team(*communicator->context, lanes);
+  }
   note_error_handler(*communicator);
   communicators.insert(comm, communicator.get());
   return communicator.release();
 }
 
-/// The id that the lowest rank proposes, if any. One collective of the host on the new communicator.
-std::optional<ContextId> agree_on_id(MPI_Comm comm, std::size_t members) {
-  int rank = 0;
-  host().Comm_rank(comm, &rank);
-  std::uint64_t id = rank == 0 ? fresh_id() : 0;
-  if (members != 1 && host().Bcast(&id, 1, predefined().uint64, 0, comm) != MPI_SUCCESS) return std::nullopt;
-  return id == 0 ? std::nullopt : std::optional(ContextId{id});
+/// The id that the lowest rank proposes, if any.
+std::uint64_t agree_on_id(MPI_Comm comm, std::size_t members) {
+  std::uint64_t id = rank_in(comm) == 0 ? fresh_id() : 0;
+  if (members != 1 && host().Bcast(&id, 1, predefined().uint64, 0, comm) != MPI_SUCCESS) return 0;
+  return id;
 }
 
 void adopt(MPI_Comm comm) {
@@ -90,7 +120,19 @@ void adopt(MPI_Comm comm) {
   if (inter) return;
   auto members = reachable_members(comm);
   if (!members) return;
-  if (const auto id = agree_on_id(comm, members->size())) enter(comm, *id, std::move(*members));
+  // One collective of the host on the new communicator, which its size decides.
+  if (!may_have_team(members->size())) {
+    if (const std::uint64_t id = agree_on_id(comm, members->size())) enter(comm, ContextId{id}, std::move(*members), {});
+    return;
+  }
+  const Proposal own{rank_in(comm) == 0 ? fresh_id() : 0, offer_lane(*members)};
+  const std::vector<Proposal> proposals = gather(comm, own, members->size());
+  if (proposals.empty()) return;
+  if (const std::uint64_t id = proposals.front().id) {
+    enter(comm, ContextId{id}, std::move(*members), proposals);
+  } else {
+    engine().collectives().take_back(own.lane);
+  }
 }
 
 /// MPI_Comm_free and MPI_Comm_disconnect. The host calls the program's delete callbacks, in which the communicator is as good as
@@ -130,7 +172,9 @@ void adopt_predefined() {
   std::vector<Peer> members;
   for (int rank = 0; rank < session().world_size() && session().reaches(rank); ++rank) members.push_back(Peer{rank});
   if (members.size() == static_cast<std::size_t>(session().world_size())) {
-    detail::world = enter(predefined().comm_world, world_id, std::move(members));
+    std::vector<Proposal> proposals;
+    if (may_have_team(members.size())) proposals = gather(session().world_comm(), {0, offer_lane(members)}, members.size());
+    detail::world = enter(predefined().comm_world, world_id, std::move(members), proposals);
   }
   adopt(predefined().comm_self);
 }
@@ -147,6 +191,7 @@ int adopt_new(int code, const MPI_Comm* comm) {
 void forget_communicator(Communicator& communicator) {
   communicators.erase(communicator.handle, &communicator);
   communicator.freed.store(true, std::memory_order_relaxed);
+  if (communicator.team) engine().collectives().retire(*std::exchange(communicator.team, nullptr));
   engine().contexts().retire(communicator.context);
 }
 

@@ -20,10 +20,16 @@ struct Communicator {
   Context* context = nullptr;
   MPI_Comm handle{};
   int size = 0;
+  int rank = 0;
+  Team* team = nullptr;                // its members go through lanes
+  bool may_carry_collectives = false;  // SLUICE_COLLECTIVES, here
   std::atomic<bool> freed{false};
   std::atomic<bool> has_buffer{false};  // MPI_Comm_attach_buffer
 
-  [[nodiscard]] bool has_rank(int rank) const { return static_cast<unsigned>(rank) < static_cast<unsigned>(size); }
+  /// Sluice carries what is short. The same on all members.
+  [[nodiscard]] bool carries_collectives() const { return team || (is_alone() && may_carry_collectives); }
+  [[nodiscard]] bool is_alone() const { return size == 1; }
+  [[nodiscard]] bool has_rank(int number) const { return static_cast<unsigned>(number) < static_cast<unsigned>(size); }
 };
 
 namespace detail {

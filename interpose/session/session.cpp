@@ -15,6 +15,7 @@
 #include "interpose/mpi/datatypes.hpp"
 #include "interpose/mpi/entry.hpp"
 #include "interpose/mpi/handles.hpp"
+#include "interpose/mpi/reductions.hpp"
 #include "interpose/session/finalize_callback.hpp"
 #include "interpose/session/fork.hpp"
 #include "interpose/session/job_check.hpp"
@@ -174,6 +175,7 @@ bool Session::start(std::string& why_not) {
   }
   describe_job_in_trace(transports_.by_rank());
   open_datatypes();
+  open_reductions();
   install_fork_handlers();
   detail::engine = engine_.get();
   detail::engaged.store(true, std::memory_order_release);

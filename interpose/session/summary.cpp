@@ -45,6 +45,7 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"    left to processors, as the adapter was busy", counts.adapter_busy, Row::Unit::count, true});
   rows.push_back({"  read by the receiver", counts.read});
   rows.push_back({"  copied in and out", counts.streamed});
+  rows.push_back({"collective calls", counts.collective_calls, Row::Unit::count, true});
   rows.push_back({"single copies made, whole or in part", counts.copies});
   rows.push_back({"  bytes", counts.bytes_copied, Row::Unit::bytes});
   for (std::size_t i = 0; i < counts.rdma.size(); ++i) {

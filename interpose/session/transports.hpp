@@ -62,6 +62,10 @@ class Transports {
   [[nodiscard]] const VerbsTransport* verbs() const { return verbs_.get(); }
   [[nodiscard]] bool reaches(int world_rank) const { return reachable_[static_cast<std::size_t>(world_rank)]; }
   [[nodiscard]] bool all_reachable() const;
+  /// This process itself, or one on its node that shared memory reaches. The same from both sides.
+  [[nodiscard]] bool shares_memory_with(int world_rank) const {
+    return uses_shmem_ && on_this_host_[static_cast<std::size_t>(world_rank)];
+  }
   /// What carries the messages to each rank of the world.
   [[nodiscard]] std::vector<trace::Transporter> by_rank() const;
 

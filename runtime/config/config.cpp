@@ -20,6 +20,7 @@ constexpr std::array<Choice<ReleaseMode>, 4> release_modes{{{"auto", ReleaseMode
 constexpr std::array<Choice<BlockMode>, 3> block_modes{
     {{"auto", BlockMode::automatic}, {"on", BlockMode::on}, {"off", BlockMode::off}}};
 constexpr std::array<Choice<bool>, 2> huge_page_modes{{{"keep", true}, {"replace", false}}};
+constexpr std::array<Choice<bool>, 2> collective_modes{{{"auto", true}, {"off", false}}};
 constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
@@ -182,6 +183,10 @@ std::vector<ConfigVariable> make_table() {
               "Whether buffers in transparent huge pages stay there. keep: such buffers do not become alias blocks, "
               "so nothing is released early into them. replace: they do, and computing on them costs what it costs "
               "in pages of 4 KB."}),
+      one_of(&Config::collectives, collective_modes,
+             {"SLUICE_COLLECTIVES", "auto or off", "auto",
+              "Whether Sluice carries short collective calls inside a node. These are MPI_Barrier, MPI_Bcast, MPI_Reduce and "
+              "MPI_Allreduce. off, on one rank at least: the host carries all collective calls."}),
       one_of(&Config::send_release, switches,
              {"SLUICE_SEND_RELEASE", "0 or 1", "0",
               "Whether a blocking standard-mode send of a large message may return before its receiver has come. "

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "runtime/alias/alias_blocks.hpp"
+#include "runtime/collective/teams.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine/causality.hpp"
 #include "runtime/engine/job.hpp"
@@ -98,6 +99,7 @@ struct Engine::State final {
   Sender sender{{job, outbox, all_requests, causality, small_sends, announcer, put_sender, frequent_sender, statistics}};
   Replies replies{{job, all_requests, ways, put_receiver, announcer}};
 
+  Teams teams;
   Progress progress{{.lock = mutex,
                      .sleepers = sleepers,
                      .blocks = blocks,
@@ -112,6 +114,7 @@ struct Engine::State final {
                               .causality = causality,
                               .frequent = frequent_sender,
                               .transfers = rdma_transfers,
+                              .teams = teams,
                               .job = job}}};
   Arrivals arrivals{{put_receiver, matcher, progress.application(), all_requests, outbox, put_sender, replies, rdma_transfers,
                      offload, stream_way, rdma_way}};

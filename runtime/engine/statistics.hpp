@@ -69,6 +69,7 @@ struct EngineStatistics {
   std::uint64_t sends_blocked_ns = 0;            // time from release to completion: what the sends would have blocked
   std::uint64_t host_calls_beside_releases = 0;  // that began while a release was under way
   std::uint64_t helper_wakeups = 0;
+  std::uint64_t collective_calls = 0;  // carried by lanes
   std::array<std::uint64_t, static_cast<std::size_t>(Fallback::count)> fallbacks{};
 
   void count(Fallback reason) { ++fallbacks[static_cast<std::size_t>(reason)]; }

@@ -16,6 +16,7 @@ enum class News : std::uint32_t {
   request = 8,   // any other message: it has this side do something
   room = 16,     // no message: a peer finds no room for its next one, or gives room
   waiting = 32,  // no message: a peer has nothing to do but wait for what this side has left undone
+  lane = 64,     // no message: something was published in a lane, for which only a thread in a call may wait
 };
 
 [[nodiscard]] constexpr News operator|(News a, News b) {
@@ -48,7 +49,7 @@ enum class Attention : std::uint32_t {
   rendezvous = static_cast<std::uint32_t>(News::room | News::request | News::match | News::end),
   everything = static_cast<std::uint32_t>(News::room | News::request | News::match | News::end | News::eager),
   // An application thread sleeps in `sleep`: wake that, for everything.
-  sleeper = everything | 64,
+  sleeper = everything | static_cast<std::uint32_t>(News::lane),
 };
 
 /// ... and for that, too.

@@ -9,13 +9,14 @@
 
 #include "runtime/transport/channel.hpp"
 #include "runtime/transport/doorbell.hpp"
+#include "runtime/transport/lane_memory.hpp"
 #include "runtime/transport/node_hints.hpp"
 #include "runtime/transport/node_memory.hpp"
 #include "runtime/transport/rdma.hpp"
 
 namespace sluice {
 
-class Transport : public Channel, public Doorbell, public NodeMemory, public NodeHints, public Adapters {
+class Transport : public Channel, public Doorbell, public NodeMemory, public NodeHints, public LaneMemory, public Adapters {
  public:
   virtual ~Transport() = default;
 };

@@ -109,6 +109,8 @@ PROGRAMS = [
     Program("intercomm", ranks=TWO_OR_MORE),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),
+    Program("coll_short", ranks={**USUAL_RANKS, "release": (1, 2, 3, 4, 5, 8)}),
+    Program("coll_threads"),
     Program("mixed_requests", shares_files=True),
     Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
     Program("host_progress", ranks=TWO_OR_MORE),

@@ -158,6 +158,25 @@ class Faults:
                         ("went on" in result.stdout, "the survivor went on"),
                         (not re.search(r"sluice:.*rank 1\b.*", result.stderr), "the survivor does not say who vanished"))
 
+    # --- collective calls of short messages --------------------------------------------------------------------------------
+
+    def collectives(self):
+        for how in ("barrier", "bcast", "reduce", "allreduce", "full"):
+            result = self.run(["collective", how], 3, sluice={}, timeout=END_SECONDS)
+            self.expect(f"rank 1 killed before {how}: job ends", result, (result.returncode == 0, "the job ended with 0"))
+            result = self.run(["collective", how], sluice={}, timeout=END_SECONDS,
+                              mpirun_args=["--enable-recovery"])
+            self.expect(f"rank 1 killed before {how}: survivor ends by itself", result,
+                        ("rank 0 went on" in result.stdout, "the survivor went on"),
+                        (not re.search(r"sluice:.*rank 1\b.*", result.stderr), "the survivor does not say who vanished"))
+        result = self.run(["collective", "stopped"], 3, sluice={}, timeout=END_SECONDS)
+        self.expect("rank 1 stopped for a while before MPI_Allreduce", result, (not result.ok, "the job failed"))
+        for how, words in (("kinds", ("MPI_Bcast", "MPI_Allreduce")), ("lengths", ("16 bytes", "160 bytes"))):
+            result = self.run(["collective", how], 3, sluice={}, timeout=END_SECONDS)
+            missing = [word for word in words if word not in result.stderr]
+            self.expect(f"ranks in collective calls of different {how}", result,
+                        (result.returncode == 0, "the job ended with 0"), (missing, f"the message does not say {missing}"))
+
     # --- messages longer than the buffer -------------------------------------------------------------------------------
 
     def truncation(self):
@@ -279,7 +298,7 @@ def kill_all(mark):
 
 GUARDS = ("mprotect", "userfaultfd")
 GROUPS = ("bad_values", "unknown_names", "preloaded_in_some", "differing_settings", "fewer_processors", "refusals",
-          "injection", "user_namespaces", "vanished_peer",
+          "injection", "user_namespaces", "vanished_peer", "collectives",
           "truncation", "endings", "abort_over_sockets", "shared_memory_names", "idle", "other_programs", "preloaded_launcher")
 
 SIDE_BY_SIDE = 3

@@ -2,7 +2,7 @@
 //
 // A case checks what MPI demands (EXPECT...: prints FAIL, the program ends with code 1), and notes what it saw (note...).
 // Rank 0 prints the notes of all ranks, `CASE <name> <rank>: <notes>`; the runner compares them between host and Sluice,
-// so nothing that depends on time may be noted. The frame itself communicates by host collectives only.
+// so nothing that depends on time may be noted. The frame itself communicates by collectives only.
 //
 //   static const Case cases[] = {{"ring_of_small_messages", 2, ring_of_small_messages}, ...};
 //   SUITE(cases)

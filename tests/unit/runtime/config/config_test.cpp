@@ -106,6 +106,7 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
       {"SLUICE_RELEASE", {"auto", "off", "matched", "early"}},
       {"SLUICE_BLOCKS", {"auto", "on", "off"}},
       {"SLUICE_HUGE_PAGES", {"keep", "replace"}},
+      {"SLUICE_COLLECTIVES", {"auto", "off"}},
       {"SLUICE_SEND_RELEASE", {"0", "1"}},
       {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
       {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},

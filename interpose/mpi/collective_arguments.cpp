@@ -1,0 +1,38 @@
+#include "interpose/mpi/collective_arguments.hpp"
+
+#include "interpose/mpi/reductions.hpp"
+
+namespace sluice {
+namespace {
+
+bool is_short(const Communicator& communicator, std::size_t bytes, Description::Kind kind) {
+  return bytes <= Engine::Collectives::most_bytes(static_cast<std::size_t>(communicator.size), kind);
+}
+
+}  // namespace
+
+bool BcastArguments::carried() const {
+  if (!communicator_ || !communicator_->carries_collectives() || !communicator_->has_rank(root_)) return false;
+  if (buffer_.address() == MPI_IN_PLACE || !buffer_.has_type() || !buffer_.has_count()) return false;
+  return is_short(*communicator_, buffer_.bytes(), Description::Kind::bcast);
+}
+
+ReduceArguments::ReduceArguments(const void* own, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                                 MPI_Comm comm)
+    : communicator_(adopted(comm)), own_(own), result_(result), count_(count), type_(type), reduction_(nullptr), root_(root) {
+  if (communicator_ && communicator_->carries_collectives()) reduction_ = reduction_of(op, type);
+}
+
+bool ReduceArguments::is_in_place() const { return own_ == MPI_IN_PLACE; }
+
+bool ReduceArguments::carried() const {
+  if (!reduction_ || count_ < 0 || (root_ != no_root && !communicator_->has_rank(root_))) return false;
+  if (has_result() ? result_ == MPI_IN_PLACE : is_in_place()) return false;
+  // The padding of a pair is not in its message: such pairs are the host's.
+  const FlatType* const flat = flat_type(type_);
+  if (!flat || flat->size != reduction_->element_bytes()) return false;
+  const auto kind = root_ == no_root ? Description::Kind::allreduce : Description::Kind::reduce;
+  return is_short(*communicator_, static_cast<std::size_t>(count_) * reduction_->element_bytes(), kind);
+}
+
+}  // namespace sluice

@@ -1,0 +1,128 @@
+// MPI_Barrier, MPI_Bcast, MPI_Reduce and MPI_Allreduce of short messages inside a node. All else is the host's.
+
+#include <cstring>
+
+#include "interpose/device/buffers.hpp"
+#include "interpose/mpi/collective_arguments.hpp"
+#include "interpose/mpi/errors.hpp"
+#include "interpose/mpi/host_needs.hpp"
+#include "runtime/base/fatal.hpp"
+
+namespace sluice::calls {
+namespace {
+
+/// The program is wrong, and would hang on the host.
+int tell_mismatch(const Communicator& communicator, const Mismatch& found, const char* function) {
+  report("%s, but rank %d of the communicator is in %s", found.own.text().c_str(), static_cast<int>(found.rank),
+         found.other.text().c_str());
+  return raise_error(communicator, found.differs_in_bytes_only() ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER, function);
+}
+
+int conclude(const Communicator& communicator, const std::optional<Mismatch>& mismatch, CallSite site) {
+  if (!mismatch) [[likely]]
+    return MPI_SUCCESS;
+  return tell_mismatch(communicator, *mismatch, site.function());
+}
+
+int Barrier(CallSite site, MPI_Comm comm) {
+  const Communicator* const communicator = adopted(comm);
+  if (!communicator || !communicator->carries_collectives()) {
+    const HostCall call([&] { return host_needs::barrier(comm); });
+    return host().Barrier(comm);
+  }
+  if (communicator->is_alone()) return MPI_SUCCESS;
+  return conclude(*communicator, engine().collectives().barrier(*communicator->team), site);
+}
+
+/// The message of a device goes through host memory, on this rank alone.
+int bcast_on_device(const BcastArguments& call, CallSite site) {
+  const UserBuffer device = call.buffer().user_buffer();
+  Team& team = *call.communicator().team;
+  if (call.is_root()) {
+    const auto copy = copy_from_device(device, site.function());
+    return conclude(call.communicator(), engine().collectives().bcast(team, call.root(), {copy.get(), device.bytes(), byte_layout()}), site);
+  }
+  StagedReceive staged(device, site.function());
+  const auto mismatch = engine().collectives().bcast(team, call.root(), staged.buffer());
+  if (!mismatch) staged.deliver(device.bytes());
+  return conclude(call.communicator(), mismatch, site);
+}
+
+template <auto host_call, typename Count>
+int bcast(CallSite site, void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const BcastArguments call(buffer, count, type, root, comm);
+  if (!call.carried()) {
+    const HostCall host_call_here([&] { return host_needs::bcast(buffer, count, type, root, comm); });
+    return (host().*host_call)(buffer, count, type, root, comm);
+  }
+  if (call.communicator().is_alone()) return MPI_SUCCESS;
+  call.buffer().settle(call.is_root() ? Access::read : Access::write);
+  if (is_on_device(call.buffer())) [[unlikely]]
+    return bcast_on_device(call, site);
+  return conclude(call.communicator(), engine().collectives().bcast(*call.communicator().team, call.root(), call.buffer().user_buffer()), site);
+}
+
+/// With operand and result where the processor reaches them.
+int reduce_here(const ReduceArguments& call, const std::byte* own, std::byte* result, CallSite site) {
+  const std::size_t bytes = call.own().bytes();
+  if (call.communicator().is_alone()) {
+    if (bytes != 0 && own != result) std::memcpy(result, own, bytes);
+    return MPI_SUCCESS;
+  }
+  const Engine::Collectives::Operands operands{
+      .count = bytes / call.reduction().element_bytes(), .own = own, .result = result, .root = call.root()};
+  return conclude(call.communicator(), engine().collectives().reduce(*call.communicator().team, call.reduction(), operands), site);
+}
+
+int reduce_on_device(const ReduceArguments& call, CallSite site) {
+  const UserBuffer own = call.own().user_buffer();
+  const auto copy = is_on_device(call.own()) ? copy_from_device(own, site.function()) : nullptr;
+  const std::byte* const operand = copy ? copy.get() : own.data();
+  const auto staged = call.has_result() ? stage_receive(call.result(), site.function()) : nullptr;
+  const int code = reduce_here(call, operand, staged ? staged->buffer().base : call.result().address(), site);
+  if (staged && code == MPI_SUCCESS) staged->deliver(own.bytes());
+  return code;
+}
+
+int reduce_carried(const ReduceArguments& call, CallSite site) {
+  call.own().settle(Access::read);
+  if (call.has_result()) call.result().settle(Access::write);
+  if (is_on_device(call.own()) || (call.has_result() && is_on_device(call.result()))) [[unlikely]]
+    return reduce_on_device(call, site);
+  return reduce_here(call, call.own().address(), call.result().address(), site);
+}
+
+template <auto host_call, typename Count>
+int reduce(CallSite site, const void* own, void* result, Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  const ReduceArguments call(own, result, count, type, op, root, comm);
+  if (call.carried()) return reduce_carried(call, site);
+  const HostCall host_call_here([&] { return host_needs::reduce(own, result, count, type, op, root, comm); });
+  return (host().*host_call)(own, result, count, type, op, root, comm);
+}
+
+template <auto host_call, typename Count>
+int allreduce(CallSite site, const void* own, void* result, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const ReduceArguments call(own, result, count, type, op, ReduceArguments::no_root, comm);
+  if (call.carried()) return reduce_carried(call, site);
+  const HostCall host_call_here([&] { return host_needs::allreduce(own, result, count, type, op, comm); });
+  return (host().*host_call)(own, result, count, type, op, comm);
+}
+
+constexpr auto Bcast = bcast<&HostTable::Bcast, int>;
+constexpr auto Bcast_c = bcast<&HostTable::Bcast_c, MPI_Count>;
+constexpr auto Reduce = reduce<&HostTable::Reduce, int>;
+constexpr auto Reduce_c = reduce<&HostTable::Reduce_c, MPI_Count>;
+constexpr auto Allreduce = allreduce<&HostTable::Allreduce, int>;
+constexpr auto Allreduce_c = allreduce<&HostTable::Allreduce_c, MPI_Count>;
+
+}  // namespace
+}  // namespace sluice::calls
+
+#include "exports.hpp"
+EXPORT(Barrier)
+EXPORT(Bcast)
+EXPORT(Bcast_c)
+EXPORT(Reduce)
+EXPORT(Reduce_c)
+EXPORT(Allreduce)
+EXPORT(Allreduce_c)

@@ -1,0 +1,72 @@
+// A lane: what one rank of a communicator publishes in its collective calls, and all other members read. Its owner writes it, and
+// nobody else.
+//
+// The calls of a communicator are numbered alike on all its members. Number n uses the slot n % slots:
+//
+//   head     one line: sequence, description, and a payload that has room there. The heads of all slots lie side by side, as
+//            readers that are behind go through them like a stream
+//   near     some lines for a longer payload, in the same page
+//   far      a page for one that is longer still, which comes into being when it is used
+//   done     one line of the lane: a number that the owner is through with
+//
+// Writer / reader / ordering, and why it is enough:
+//
+//   sequence      owner, on entering call n (n, last) / members, until it is n / release, acquire: description and payload are
+//                 written before. It only grows in a lane, whichever communicators have it in turn, so it is never zeroed
+//   description   owner, before the sequence / members, after it / by the sequence
+//   payload       likewise
+//   done          owner, when it has read all that it wants of call n / owners of other lanes, before they write a slot again /
+//                 release, acquire: its reads come before their stores. It is written for every second half of the slots only, as
+//                 the line goes to and fro. That is enough: a member that all others wait for finds the `done` of each, which has
+//                 left the call before, less than `slots` behind. At the end of the communicator it is exact
+//
+// Reuse. A slot with number n is written again for n + slots. The owner may do that when nobody reads n any more: nobody ever
+// has, or every reader's `done` has reached n. Who has seen the arrival of another in n + 1 knows that without a look at `done`:
+// it has left n. So in calls where each waits for all, nobody reads a `done`.
+//
+// Waking. Who waits for one of these words sleeps as any call does, and looks at them before and, once more, a moment after it
+// has gone to sleep (Progress::sleep). Who has published looks whether the others sleep (LaneMemory::wake_for_lane). Where a
+// thread of the same process polls meanwhile, it wakes those that sleep (Teams).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/base/types.hpp"
+#include "runtime/transport/lane_memory.hpp"
+
+namespace sluice {
+
+class Lane {
+ public:
+  static constexpr std::size_t slots = 8;
+  static constexpr std::size_t most_bytes = 4096;            // of a payload
+  static constexpr std::uint64_t done_interval = slots / 2;  // of the numbers for which `done` is written
+
+  Lane() = default;
+  /// Memory as LaneMemory has it.
+  explicit Lane(std::byte* memory) : memory_(memory) {}
+
+  [[nodiscard]] std::atomic<std::uint64_t>& sequence(std::uint64_t number) const { return words(head(number))[0]; }
+  [[nodiscard]] std::atomic<std::uint64_t>& description(std::uint64_t number) const { return words(head(number))[1]; }
+  [[nodiscard]] std::byte* payload(std::uint64_t number, std::size_t bytes) const {
+    constexpr std::size_t in_head = cache_line - 2 * sizeof(std::uint64_t);
+    if (bytes <= in_head) return head(number) + 2 * sizeof(std::uint64_t);
+    const std::size_t slot = number % slots;
+    return bytes <= near_bytes ? memory_ + near_at + slot * near_bytes : memory_ + page_bytes + slot * most_bytes;
+  }
+  [[nodiscard]] std::atomic<std::uint64_t>& done() const { return words(memory_ + slots * cache_line)[0]; }
+
+ private:
+  static constexpr std::size_t near_at = (slots + 1) * cache_line;
+  static constexpr std::size_t near_bytes = (page_bytes - near_at) / slots / cache_line * cache_line;
+  static_assert(near_at + slots * near_bytes <= page_bytes && page_bytes + slots * most_bytes == LaneMemory::lane_bytes);
+
+  [[nodiscard]] std::byte* head(std::uint64_t number) const { return memory_ + number % slots * cache_line; }
+  static std::atomic<std::uint64_t>* words(std::byte* at) { return reinterpret_cast<std::atomic<std::uint64_t>*>(at); }
+
+  std::byte* memory_ = nullptr;
+};
+
+}  // namespace sluice

@@ -1,0 +1,106 @@
+// The members of a communicator on one node, and where this rank stands in their collective calls.
+//
+// Owns the number of the running call, and what is known of when its own slots may be written again. It moves no user data and
+// waits for nothing: its caller asks `is_there` until it is, and progresses meanwhile.
+//
+// A call goes so:
+//
+//   begin               takes the next number
+//   await_room          until this rank's slot may be written
+//   payload, publish    its part, and that it has entered
+//   await, part         the parts of others
+//   finish              nothing of them is read any more
+//
+// Belongs to the engine lock. One call at a time, as MPI demands of a communicator. lane.hpp has the words.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/base/intrusive_list.hpp"
+#include "runtime/base/types.hpp"
+#include "runtime/collective/description.hpp"
+#include "runtime/collective/lane.hpp"
+
+namespace sluice {
+
+class Team {
+ public:
+  struct Member {
+    Peer peer{};
+    Lane lane;
+  };
+  /// For whom this rank's part of a call is.
+  enum class Readers : std::uint8_t { none, one, all };
+
+  /// `first`: the number of the first call, alike on all; none of the lanes has it or a greater one.
+  Team(std::vector<Member> members, Rank self, std::uint64_t first);
+
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] Rank self() const { return Rank{static_cast<int>(self_)}; }
+  [[nodiscard]] const std::vector<Member>& members() const { return members_; }
+  /// No lane of a member has been given this number or a greater one by this team.
+  [[nodiscard]] std::uint64_t next() const { return number_ + 1; }
+
+  // --- one call -----------------------------------------------------------------------------------------------------------
+  void begin(const Description& call);
+  void await_room() { awaited_ = Awaited::room; }
+  [[nodiscard]] std::byte* payload() const { return own().payload(number_, call_.bytes); }
+  /// `reader`: where there is one.
+  void publish(Readers readers, Rank reader = Rank{});
+  /// The parts of all other members, or of one.
+  void await_all();
+  void await(Rank rank);
+  /// What is awaited is there.
+  [[nodiscard]] bool is_there();
+  /// Once it is there.
+  [[nodiscard]] const std::byte* part(Rank rank) const { return lane(rank).payload(number_, call_.bytes); }
+  /// Of those whose parts are there, one that is in another call.
+  [[nodiscard]] std::optional<Mismatch> mismatch() const;
+  /// Whether others were told of it, who may wait for it.
+  bool finish();
+  /// There are no more calls.
+  void end() { own().done().store(number_, std::memory_order_release); }
+
+  /// ... of any member, and each is through with the last one.
+  [[nodiscard]] bool is_over() { return all_have_done(number_); }
+
+  ListLink<Team> waiting_link;  // Teams
+
+ private:
+  enum class Awaited : std::uint8_t { nothing, room, one, all };
+  struct Written {
+    std::uint64_t number = 0;
+    Readers readers = Readers::none;
+    std::size_t reader = 0;
+  };
+
+  [[nodiscard]] const Lane& own() const { return members_[self_].lane; }
+  [[nodiscard]] const Lane& lane(Rank rank) const { return members_[static_cast<std::size_t>(rank)].lane; }
+  [[nodiscard]] bool has_come(std::size_t member) const {
+    return members_[member].lane.sequence(number_).load(std::memory_order_acquire) >= number_;
+  }
+  [[nodiscard]] std::uint64_t done_by(std::size_t member) const {
+    return members_[member].lane.done().load(std::memory_order_acquire);
+  }
+  [[nodiscard]] bool all_have_done(std::uint64_t number);
+  [[nodiscard]] bool has_done(std::size_t member, std::uint64_t number);
+  [[nodiscard]] bool has_room();
+  [[nodiscard]] bool have_all_come();
+
+  const std::vector<Member> members_;
+  const std::size_t self_;
+  std::uint64_t number_;  // of the running call, or of the last one
+  Description call_;
+  Awaited awaited_ = Awaited::nothing;
+  std::size_t awaited_member_ = 0;  // that one, or of all the first that is not there yet
+  std::uint64_t done_by_all_;       // known without a look
+  std::size_t done_by_one_of_ = 0;  // the member whom the last look was at
+  std::uint64_t done_by_one_ = 0;
+  std::array<Written, Lane::slots> written_{};
+};
+
+}  // namespace sluice

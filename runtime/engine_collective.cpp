@@ -1,0 +1,211 @@
+// Collective calls of short messages inside a node: what each member publishes in its lane is read by all that want it
+// (collective/lane.hpp). One step, however many they are.
+//
+// A call tells others that this process has come so far. So with a receive released whose message is not known it first
+// progresses until that is (page-guard rule 1), and only then publishes anything. While it waits it progresses everything, as
+// every call does: receives under guard move on, and nothing is settled.
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/datatype/layout.hpp"
+#include "runtime/engine/state.hpp"
+#include "runtime/guard/user_memory.hpp"
+
+namespace sluice {
+namespace {
+
+/// Looks at lanes for each look at messages, where nobody else waits for the processor.
+constexpr unsigned looks = 8;
+
+/// One call, from its entry to its return.
+class TeamCall {
+ public:
+  TeamCall(Engine::State& state, Team& team, const Description& call)
+      : state_(state),
+        team_(team),
+        lock_(state.mutex),
+        inside_(state.progress, lock_),
+        waiter_(state.progress, Waiter::Who::application) {
+    while (state_.causality.unmatched() != 0) step();
+    team_.begin(call);
+    team_.await_room();
+    wait();
+  }
+
+  void publish(Team::Readers readers, Rank reader = Rank{}) {
+    team_.publish(readers, reader);
+    if (readers == Team::Readers::one) wake(reader);
+    if (readers == Team::Readers::all) wake_all();
+  }
+
+  /// Until what the team awaits is there.
+  void wait() {
+    if (is_there()) return;
+    const Waiting waiting(state_.teams, team_, lock_);
+    do {
+      step();
+    } while (!is_there());
+  }
+
+  std::optional<Mismatch> finish() {
+    state_.statistics.waited_ns += waiter_.waited_ns();
+    ++state_.statistics.collective_calls;
+    if (team_.finish()) wake_all();
+    return std::nullopt;
+  }
+
+ private:
+  /// Other threads of this process see to it that the one that waits is woken.
+  class Waiting {
+   public:
+    Waiting(Teams& teams, Team& team, Lock& lock) : teams_(teams), team_(team), lock_(lock) { teams_.waits(team_); }
+    ~Waiting() {
+      if (!lock_.owns_lock()) lock_.lock();
+      teams_.waits_no_more(team_);
+    }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    Teams& teams_;
+    Team& team_;
+    Lock& lock_;
+  };
+
+  [[nodiscard]] bool is_there() {
+    if (state_.job.oversubscribed) return team_.is_there();
+    for (unsigned look = 0; look < looks; ++look) {
+      if (team_.is_there()) return true;
+      __builtin_ia32_pause();
+    }
+    return false;
+  }
+
+  void step() {
+    if (state_.progress.round(lock_)) return;
+    waiter_.step(lock_);
+    waiter_.let_cancellation_act(lock_);
+  }
+
+  void wake(Rank rank) { state_.job.transport->wake_for_lane(team_.members()[static_cast<std::size_t>(rank)].peer); }
+  void wake_all() {
+    for (const Team::Member& member : team_.members()) {
+      if (member.peer != state_.job.self) state_.job.transport->wake_for_lane(member.peer);
+    }
+  }
+
+  Engine::State& state_;
+  Team& team_;
+  Lock lock_;
+  Inside inside_;
+  Waiter waiter_;
+};
+
+void pack(const UserBuffer& from, std::byte* to, std::size_t bytes) {
+  if (from.is_contiguous()) return copy_from_user(to, from.data(), bytes);
+  LayoutCursor(from).pack({to, bytes});
+}
+
+void unpack(const std::byte* from, const UserBuffer& to, std::size_t bytes) {
+  if (to.is_contiguous()) return copy_to_user(to.data(), from, bytes);
+  LayoutCursor(to).unpack({from, bytes});
+}
+
+/// In the canonical order, whoever does it.
+void fold(const Team& team, const Reduction& reduction, const Engine::Collectives::Operands& operands) {
+  std::array<const std::byte*, Teams::most_members> parts{};
+  for (std::size_t member = 0; member < team.size(); ++member) {
+    const Rank rank{static_cast<int>(member)};
+    parts[member] = rank == team.self() ? team.payload() : team.part(rank);
+  }
+  alignas(cache_line) std::array<std::byte, Lane::most_bytes> result;
+  std::byte* const target = result.data();
+  reduction.fold({parts.data(), team.size()}, {&target, 1}, operands.count);
+  copy_to_user(operands.result, target, operands.count * reduction.element_bytes());
+}
+
+}  // namespace
+
+LaneOffer Engine::Collectives::offer_lane() {
+  const Lock lock(state_->mutex);
+  return state_->teams.offer();
+}
+
+void Engine::Collectives::take_back(const LaneOffer& offer) {
+  const Lock lock(state_->mutex);
+  state_->teams.take_back(offer);
+}
+
+Team* Engine::Collectives::make_team(const Context& context, std::span<const LaneOffer> offers) {
+  const Lock lock(state_->mutex);
+  std::vector<Peer> members;
+  for (std::size_t rank = 0; rank < offers.size(); ++rank) members.push_back(context.peer(Rank{static_cast<int>(rank)}));
+  return state_->teams.make(state_->job.transport, members, context.self(), offers);
+}
+
+void Engine::Collectives::retire(Team& team) {
+  const Lock lock(state_->mutex);
+  state_->teams.retire(team);
+}
+
+/// Every member that wants a result reads all parts.
+std::size_t Engine::Collectives::most_bytes(std::size_t members, Description::Kind kind) {
+  constexpr std::size_t most_read = std::size_t{32} << 10;
+  return kind == Description::Kind::bcast ? Lane::most_bytes : std::min(Lane::most_bytes, most_read / members);
+}
+
+std::optional<Mismatch> Engine::Collectives::barrier(Team& team) {
+  TeamCall call(*state_, team, {.kind = Description::Kind::barrier});
+  call.publish(Team::Readers::all);
+  team.await_all();
+  call.wait();
+  const auto mismatch = team.mismatch();
+  call.finish();
+  return mismatch;
+}
+
+std::optional<Mismatch> Engine::Collectives::bcast(Team& team, Rank root, const UserBuffer& buffer) {
+  const std::size_t bytes = buffer.bytes();
+  TeamCall call(
+      *state_, team,
+      {.kind = Description::Kind::bcast, .root = static_cast<std::uint16_t>(root), .bytes = static_cast<std::uint32_t>(bytes)});
+  std::optional<Mismatch> mismatch;
+  if (team.self() == root) {
+    pack(buffer, team.payload(), bytes);
+    call.publish(Team::Readers::all);
+  } else {
+    call.publish(Team::Readers::none);
+    team.await(root);
+    call.wait();
+    mismatch = team.mismatch();
+    if (!mismatch) unpack(team.part(root), buffer, bytes);
+  }
+  call.finish();
+  return mismatch;
+}
+
+std::optional<Mismatch> Engine::Collectives::reduce(Team& team, const Reduction& reduction, const Operands& operands) {
+  const std::size_t bytes = operands.count * reduction.element_bytes();
+  const bool has_root = operands.root.has_value();
+  TeamCall call(*state_, team,
+                {.kind = has_root ? Description::Kind::reduce : Description::Kind::allreduce,
+                 .reduction = reduction.code(),
+                 .root = static_cast<std::uint16_t>(operands.root.value_or(Rank{0})),
+                 .bytes = static_cast<std::uint32_t>(bytes)});
+  copy_from_user(team.payload(), operands.own, bytes);
+  std::optional<Mismatch> mismatch;
+  if (has_root && *operands.root != team.self()) {
+    call.publish(Team::Readers::one, *operands.root);
+  } else {
+    call.publish(has_root ? Team::Readers::none : Team::Readers::all);
+    team.await_all();
+    call.wait();
+    mismatch = team.mismatch();
+    if (!mismatch) fold(team, reduction, operands);
+  }
+  call.finish();
+  return mismatch;
+}
+
+}  // namespace sluice

@@ -1,0 +1,249 @@
+#include "runtime/collective/team.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "../../support/lane_block.hpp"
+
+namespace sluice {
+namespace {
+
+using Kind = Description::Kind;
+
+constexpr std::size_t lengths[] = {0, 8, 48, 49, 384, 385, 4096};
+
+Description bcast_of(std::size_t bytes, std::size_t root) {
+  return {.kind = Kind::bcast, .root = static_cast<std::uint16_t>(root), .bytes = static_cast<std::uint32_t>(bytes)};
+}
+
+/// One member's way through a sequence of calls, which all members know. Each step does as much as can be done.
+class Member {
+ public:
+  struct Call {
+    Kind kind{};
+    std::size_t root = 0;
+    std::size_t bytes = 0;
+  };
+
+  Member(Team& team, const std::vector<Call>& calls) : team_(team), calls_(calls) {}
+
+  [[nodiscard]] bool is_through() const { return at_ == calls_.size(); }
+  [[nodiscard]] std::size_t at() const { return at_; }
+
+  /// Whether anything was done.
+  bool step() {
+    if (is_through()) return false;
+    const Call& call = calls_[at_];
+    if (stage_ == Stage::begin) {
+      team_.begin(
+          {.kind = call.kind, .root = static_cast<std::uint16_t>(call.root), .bytes = static_cast<std::uint32_t>(call.bytes)});
+      team_.await_room();
+      stage_ = Stage::room;
+      return true;
+    }
+    if (!team_.is_there()) return false;
+    if (stage_ == Stage::room) {
+      publish(call);
+    } else {
+      read(call);
+    }
+    return true;
+  }
+
+ private:
+  enum class Stage : std::uint8_t { begin, room, parts };
+
+  [[nodiscard]] std::size_t self() const { return static_cast<std::size_t>(team_.self()); }
+  [[nodiscard]] std::byte value_of(std::size_t member) const { return static_cast<std::byte>(at_ * 37 + member * 5 + 1); }
+  [[nodiscard]] bool is_root(const Call& call) const { return call.root == self(); }
+
+  void publish(const Call& call) {
+    const bool brings = call.kind != Kind::bcast || is_root(call);
+    if (brings) std::fill_n(team_.payload(), call.bytes, value_of(self()));
+    const Rank root{static_cast<int>(call.root)};
+    if (call.kind == Kind::bcast) {
+      team_.publish(is_root(call) ? Team::Readers::all : Team::Readers::none);
+      if (is_root(call)) return finish();
+      team_.await(root);
+    } else if (call.kind == Kind::reduce) {
+      team_.publish(is_root(call) ? Team::Readers::none : Team::Readers::one, root);
+      if (!is_root(call)) return finish();
+      team_.await_all();
+    } else {
+      team_.publish(Team::Readers::all);
+      team_.await_all();
+    }
+    stage_ = Stage::parts;
+  }
+
+  void read(const Call& call) {
+    EXPECT_FALSE(team_.mismatch());
+    for (std::size_t member = 0; member < team_.size(); ++member) {
+      if (member == self() || (call.kind == Kind::bcast && member != call.root)) continue;
+      const std::byte* const part = team_.part(Rank{static_cast<int>(member)});
+      const std::vector<std::byte> wanted(call.bytes, value_of(member));
+      ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), part)) << "call " << at_ << ", member " << member;
+    }
+    finish();
+  }
+
+  void finish() {
+    team_.finish();
+    ++at_;
+    stage_ = Stage::begin;
+  }
+
+  Team& team_;
+  const std::vector<Call>& calls_;
+  std::size_t at_ = 0;
+  Stage stage_ = Stage::begin;
+};
+
+std::vector<Member::Call> random_calls(std::size_t members, std::size_t count, unsigned seed) {
+  constexpr std::array kinds{Kind::barrier, Kind::bcast, Kind::reduce, Kind::allreduce};
+  std::mt19937 random(seed);
+  std::vector<Member::Call> calls;
+  for (std::size_t i = 0; i < count;) {
+    const Member::Call call{kinds[random() % kinds.size()], random() % members, lengths[random() % std::size(lengths)]};
+    for (std::size_t run = random() % 20 + 1; run-- > 0; ++i) calls.push_back(call);
+  }
+  return calls;
+}
+
+TEST(Team, every_order_of_steps_comes_to_the_end_with_the_right_parts) {
+  for (const std::size_t members : {2U, 3U, 4U, 8U, 32U}) {
+    for (unsigned seed = 0; seed < 4; ++seed) {
+      TeamsOfAll all(members);
+      const auto teams = all.make();
+      const auto calls = random_calls(members, 80, seed);
+      std::vector<Member> ways;
+      for (Team* team : teams) ways.emplace_back(*team, calls);
+      std::mt19937 random(seed);
+      // One member is far behind most of the time, another one each time; by turns the choice is fair.
+      std::size_t idle = 0;
+      for (std::size_t turn = 0; idle < 400 * members; ++turn) {
+        const std::size_t slow = turn / 500 % members;
+        std::size_t chosen = random() % members;
+        if (chosen == slow && seed % 3 != 0 && random() % 16 != 0) chosen = (chosen + 1) % members;
+        idle = ways[chosen].step() ? 0 : idle + 1;
+      }
+      for (const Member& way : ways)
+        ASSERT_TRUE(way.is_through()) << members << " members, seed " << seed << ", call " << way.at();
+    }
+  }
+}
+
+TEST(Team, threads_see_each_others_parts) {
+  constexpr std::size_t members = 4;
+  TeamsOfAll all(members);
+  const auto teams = all.make();
+  const auto calls = random_calls(members, 600, 1);
+  std::vector<std::thread> threads;
+  for (Team* team : teams) {
+    threads.emplace_back([team, &calls] {
+      Member way(*team, calls);
+      while (!way.is_through()) {
+        if (!way.step()) std::this_thread::yield();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Team, a_root_stops_when_its_slots_are_full_of_what_others_have_not_read) {
+  TeamsOfAll all(2);
+  const auto teams = all.make();
+  Team& root = *teams[0];
+  Team& leaf = *teams[1];
+  std::size_t sent = 0;
+  const auto send = [&] {
+    root.begin(bcast_of(8, 0));
+    root.await_room();
+    if (!root.is_there()) return false;
+    root.publish(Team::Readers::all);
+    root.finish();
+    ++sent;
+    return true;
+  };
+  while (send()) ASSERT_LE(sent, Lane::slots);
+  EXPECT_EQ(sent, Lane::slots);
+  // It is in the next call by now. The leaf reads what there is, and the root goes on, at the latest when the leaf has read all.
+  std::size_t read = 0;
+  while (!root.is_there()) {
+    ASSERT_LT(read, Lane::slots);
+    leaf.begin(bcast_of(8, 0));
+    leaf.await_room();
+    ASSERT_TRUE(leaf.is_there());
+    leaf.publish(Team::Readers::none);
+    leaf.await(Rank{0});
+    ASSERT_TRUE(leaf.is_there());
+    leaf.finish();
+    ++read;
+  }
+  EXPECT_GT(read, 0U);
+}
+
+TEST(Team, members_in_different_calls_are_told_of) {
+  TeamsOfAll all(3);
+  const auto teams = all.make();
+  const auto enter = [&](std::size_t member, const Description& call) {
+    teams[member]->begin(call);
+    teams[member]->await_room();
+    ASSERT_TRUE(teams[member]->is_there());
+    teams[member]->publish(Team::Readers::all);
+  };
+  enter(0, {.kind = Kind::barrier});
+  enter(1, {.kind = Kind::barrier});
+  enter(2, bcast_of(8, 1));
+  teams[0]->await_all();
+  ASSERT_TRUE(teams[0]->is_there());
+  const auto found = teams[0]->mismatch();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, Rank{2});
+  EXPECT_EQ(found->own.text(), "MPI_Barrier");
+  EXPECT_EQ(found->other.text(), "MPI_Bcast of 8 bytes, root 1");
+  EXPECT_FALSE(found->differs_in_bytes_only());
+  teams[2]->await(Rank{1});
+  EXPECT_TRUE(teams[2]->mismatch());
+}
+
+TEST(Team, other_lengths_are_told_of_as_such) {
+  TeamsOfAll all(2);
+  const auto teams = all.make();
+  for (std::size_t member = 0; member < 2; ++member) {
+    teams[member]->begin(bcast_of(member == 0 ? 8 : 4000, 0));
+    teams[member]->await_room();
+    teams[member]->publish(Team::Readers::all);
+  }
+  teams[1]->await(Rank{0});
+  ASSERT_TRUE(teams[1]->is_there());
+  const auto found = teams[1]->mismatch();
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->differs_in_bytes_only());
+}
+
+/// Who does not wait for anybody may have gone round all slots.
+TEST(Team, a_member_that_has_run_ahead_in_other_calls_is_told_of) {
+  TeamsOfAll all(2);
+  const auto teams = all.make();
+  for (std::size_t i = 0; i < 2 * Lane::slots; ++i) {
+    teams[0]->begin(bcast_of(8, 1));
+    teams[0]->await_room();
+    ASSERT_TRUE(teams[0]->is_there());
+    teams[0]->publish(Team::Readers::none);
+    teams[0]->finish();
+  }
+  teams[1]->begin(bcast_of(8, 1));
+  teams[1]->await_room();
+  teams[1]->publish(Team::Readers::none);
+  teams[1]->await(Rank{0});
+  ASSERT_TRUE(teams[1]->is_there());
+  EXPECT_TRUE(teams[1]->mismatch());
+}
+
+}  // namespace
+}  // namespace sluice
