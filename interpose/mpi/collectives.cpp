@@ -40,7 +40,8 @@ int bcast_on_device(const BcastArguments& call, CallSite site) {
   Team& team = *call.communicator().team;
   if (call.is_root()) {
     const auto copy = copy_from_device(device, site.function());
-    return conclude(call.communicator(), engine().collectives().bcast(team, call.root(), {copy.get(), device.bytes(), byte_layout()}), site);
+    return conclude(call.communicator(),
+                    engine().collectives().bcast(team, call.root(), {copy.get(), device.bytes(), byte_layout()}), site);
   }
   StagedReceive staged(device, site.function());
   const auto mismatch = engine().collectives().bcast(team, call.root(), staged.buffer());
@@ -59,7 +60,8 @@ int bcast(CallSite site, void* buffer, Count count, MPI_Datatype type, int root,
   call.buffer().settle(call.is_root() ? Access::read : Access::write);
   if (is_on_device(call.buffer())) [[unlikely]]
     return bcast_on_device(call, site);
-  return conclude(call.communicator(), engine().collectives().bcast(*call.communicator().team, call.root(), call.buffer().user_buffer()), site);
+  return conclude(call.communicator(),
+                  engine().collectives().bcast(*call.communicator().team, call.root(), call.buffer().user_buffer()), site);
 }
 
 /// With operand and result where the processor reaches them.
@@ -71,7 +73,8 @@ int reduce_here(const ReduceArguments& call, const std::byte* own, std::byte* re
   }
   const Engine::Collectives::Operands operands{
       .count = bytes / call.reduction().element_bytes(), .own = own, .result = result, .root = call.root()};
-  return conclude(call.communicator(), engine().collectives().reduce(*call.communicator().team, call.reduction(), operands), site);
+  return conclude(call.communicator(), engine().collectives().reduce(*call.communicator().team, call.reduction(), operands),
+                  site);
 }
 
 int reduce_on_device(const ReduceArguments& call, CallSite site) {

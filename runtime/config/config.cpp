@@ -184,7 +184,7 @@ std::vector<ConfigVariable> make_table() {
               "so nothing is released early into them. replace: they do, and computing on them costs what it costs "
               "in pages of 4 KB."}),
       one_of(&Config::collectives, collective_modes,
-             {"SLUICE_COLLECTIVES", "auto or off", "auto",
+             {"SLUICE_COLLECTIVES", "off or auto", "off",
               "Whether Sluice carries short collective calls inside a node. These are MPI_Barrier, MPI_Bcast, MPI_Reduce and "
               "MPI_Allreduce. off, on one rank at least: the host carries all collective calls."}),
       one_of(&Config::send_release, switches,

@@ -48,7 +48,7 @@ struct Config {
   BlockMode blocks = BlockMode::automatic;       // SLUICE_BLOCKS=auto|on|off
   bool keeps_huge_pages = true;                  // SLUICE_HUGE_PAGES=keep|replace
   bool send_release = false;                     // SLUICE_SEND_RELEASE=0|1
-  bool collectives = true;                       // SLUICE_COLLECTIVES=auto|off
+  bool collectives = false;                      // SLUICE_COLLECTIVES=off|auto
   GuardEngine guard = GuardEngine::automatic;    // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 32768;               // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";    // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table

@@ -7,6 +7,7 @@ from sluice_dev.jobs.modes import GUEST_MODES, MIXED_MODES
 # Ranks in each mode. The host runs with every number that some mode needs, as the reference.
 USUAL_RANKS = {
     "release": (1, 2, 3, 4),
+    "collectives": (3,),
     "userfaultfd": (1, 2, 4),
     "off": (1, 2, 4),
     "blocks": (2,),
@@ -109,8 +110,8 @@ PROGRAMS = [
     Program("intercomm", ranks=TWO_OR_MORE),
     Program("spawn", ranks=only_with(2), mpirun_arguments=("--mca", "btl_tcp_if_include", "lo")),
     Program("threads"),
-    Program("coll_short", ranks={**USUAL_RANKS, "release": (1, 2, 3, 4, 5, 8)}),
-    Program("coll_threads"),
+    Program("coll_short", ranks={"release": (2,), "userfaultfd": (2,), "collectives": (1, 2, 3, 4, 5, 8)}),
+    Program("coll_threads", ranks={"release": (2,), "collectives": (2, 3, 4)}),
     Program("mixed_requests", shares_files=True),
     Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
     Program("host_progress", ranks=TWO_OR_MORE),

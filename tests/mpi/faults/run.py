@@ -162,17 +162,17 @@ class Faults:
 
     def collectives(self):
         for how in ("barrier", "bcast", "reduce", "allreduce", "full"):
-            result = self.run(["collective", how], 3, sluice={}, timeout=END_SECONDS)
+            result = self.run(["collective", how], 3, sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS)
             self.expect(f"rank 1 killed before {how}: job ends", result, (result.returncode == 0, "the job ended with 0"))
-            result = self.run(["collective", how], sluice={}, timeout=END_SECONDS,
+            result = self.run(["collective", how], sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS,
                               mpirun_args=["--enable-recovery"])
             self.expect(f"rank 1 killed before {how}: survivor ends by itself", result,
                         ("rank 0 went on" in result.stdout, "the survivor went on"),
                         (not re.search(r"sluice:.*rank 1\b.*", result.stderr), "the survivor does not say who vanished"))
-        result = self.run(["collective", "stopped"], 3, sluice={}, timeout=END_SECONDS)
+        result = self.run(["collective", "stopped"], 3, sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS)
         self.expect("rank 1 stopped for a while before MPI_Allreduce", result, (not result.ok, "the job failed"))
         for how, words in (("kinds", ("MPI_Bcast", "MPI_Allreduce")), ("lengths", ("16 bytes", "160 bytes"))):
-            result = self.run(["collective", how], 3, sluice={}, timeout=END_SECONDS)
+            result = self.run(["collective", how], 3, sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS)
             missing = [word for word in words if word not in result.stderr]
             self.expect(f"ranks in collective calls of different {how}", result,
                         (result.returncode == 0, "the job ended with 0"), (missing, f"the message does not say {missing}"))

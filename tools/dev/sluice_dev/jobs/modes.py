@@ -16,6 +16,7 @@ MODES = {
     "tcp": {"SLUICE_TRANSPORTS": "tcp"},
     "again": {"SLUICE_SINGLE_COPY": "16K"},
     "sends": {"SLUICE_SEND_RELEASE": "1"},
+    "collectives": {"SLUICE_COLLECTIVES": "auto"},
     # Of short messages, too, so that more of what a program sends goes by the protocol.
     **{protocol: {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K"} for protocol in COPY_PROTOCOLS},
     "older": {},
