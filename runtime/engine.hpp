@@ -282,7 +282,6 @@ class Engine {
 
   [[nodiscard]] Contexts& contexts() { return contexts_; }
   [[nodiscard]] Completion& completion() { return completion_; }
-  [[nodiscard]] const Completion& completion() const { return completion_; }
   [[nodiscard]] Probes& probes() { return probes_; }
   [[nodiscard]] Memory& memory() { return memory_; }
   [[nodiscard]] HostCalls& host_calls() { return host_calls_; }
