@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -166,7 +167,7 @@ TEST(ReduceKernel, combines_neighbours_first) {
             operation == ReduceOperation::min) {
           kernel(result, 2, in_pairs.data(), elements);  // of equal ones each
         } else if (kind != ElementKind::long_double && kind != ElementKind::long_double_complex) {
-          std::memcpy(in_pairs.data(), operands.at(0), in_pairs.size());
+          std::copy_n(operands.at(0), in_pairs.size(), in_pairs.begin());
         }
         ASSERT_EQ(at_once, in_pairs) << width.name << ", operation " << static_cast<int>(operation) << ", kind "
                                      << static_cast<int>(kind) << ", " << elements;
