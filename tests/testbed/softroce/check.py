@@ -10,6 +10,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -64,6 +65,8 @@ def tools_without(directory, *missing):
     """A PATH in which some tools are missing, with all others that `run` needs."""
     for tool in {"qemu-system-x86_64", "setpriv", "rdma", "ibv_devinfo", "apt-get", "apt-cache", "dpkg-deb", "tar"} - set(missing):
         (directory / tool).symlink_to("/bin/true")
+    for tool, real in (("dirname", shutil.which("dirname")), ("python3", sys.executable)):  # of the command itself
+        (directory / tool).symlink_to(real)
     return str(directory)
 
 
