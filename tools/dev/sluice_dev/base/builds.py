@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[4]
 BUILD = ROOT / "build"
 ASAN = ROOT / "build-asan"
 TSAN = ROOT / "build-tsan"
+LIBRARY_IN_BUILD = "interpose/libsluice.so"
 
 # For stacks, and no more: the build takes three quarters of the time.
 LINE_NUMBERS = ["-Ddebug=false", "-Dcpp_args=-g1", "-Dc_args=-g1"]

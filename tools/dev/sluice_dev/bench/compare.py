@@ -22,10 +22,10 @@ import subprocess
 import sys
 import tempfile
 
+from sluice_dev.base.builds import LIBRARY_IN_BUILD
 from sluice_dev.base.distance import Distance
 from sluice_dev.testbed.bed import Bed
 
-LIBRARY_IN_BUILD = "interpose/libsluice.so"
 PROGRAM_IN_BUILD = "apps/bench/mpi/sluice_bench"
 GUARD_IN_BUILD = "apps/bench/micro/guard_bench"
 JOB_SECONDS = 300

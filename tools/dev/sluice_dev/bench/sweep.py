@@ -19,11 +19,10 @@ import statistics
 import subprocess
 import sys
 
-from sluice_dev.base.builds import ROOT
+from sluice_dev.base.builds import LIBRARY_IN_BUILD, ROOT
 from sluice_dev.base.confidence import interval_of_median
 from sluice_dev.base.prose import wrapped
 
-LIBRARY_IN_BUILD = "interpose/libsluice.so"
 PROGRAM_IN_BUILD = "apps/bench/mpi/sluice_bench"
 JOB_SECONDS = 300
 Point = collections.namedtuple("Point", "name base other ratio low high")

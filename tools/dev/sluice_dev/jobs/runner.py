@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-LIBRARY_IN_BUILD = "interpose/libsluice.so"
+from sluice_dev.base.builds import LIBRARY_IN_BUILD
 
 
 def parse_options(description, timeout, add=None):

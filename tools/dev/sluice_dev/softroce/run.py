@@ -8,26 +8,13 @@ The status is that of the first command that failed. Code 124: it hung, and the 
 """
 
 import argparse
-import os
 import pathlib
 import signal
 import sys
 
+from sluice_dev.jobs.launching import HUNG_CODE, NO_PLACE_CODE, assignment, environment_of, mca_arguments, numbers
 from sluice_dev.softroce.guest import Shape
 from sluice_dev.softroce.softroce import DEFAULT_LIMIT, GuestFailed, NoGuest, SoftRoce
-
-LIBRARY_IN_BUILD = "interpose/libsluice.so"
-NO_GUEST_CODE = 77
-HUNG_CODE = 124
-
-
-def numbers(text):
-    return [int(word) for word in text.split(",")]
-
-
-def assignment(text):
-    name, equals, value = text.partition("=")
-    return name, value if equals else os.environ.get(name, "")
 
 
 def parse(words):
@@ -58,10 +45,8 @@ def parse(words):
 
 def run_all(options, guests):
     """Status of the first command that failed."""
-    environment = dict(options.env)
-    if options.sluice:
-        environment["LD_PRELOAD"] = str((options.sluice / LIBRARY_IN_BUILD).resolve())
-    mca = [word for name, value in options.mca for word in ("--mca", name, value)]
+    environment = environment_of(options.env, options.sluice)
+    mca = mca_arguments(options.mca)
     status = 0
     for command in options.commands:
         if options.ranks is None:
@@ -98,7 +83,7 @@ def main():
         sys.exit(128 + signal.SIGINT)
     except NoGuest as why:
         print(f"softroce: {why}", file=sys.stderr)
-        sys.exit(NO_GUEST_CODE)
+        sys.exit(NO_PLACE_CODE)
     except GuestFailed as why:
         sys.exit(f"softroce: {why}")
     sys.exit(status)

@@ -5,25 +5,12 @@
 """
 
 import argparse
-import os
 import pathlib
 import signal
 import sys
 
+from sluice_dev.jobs.launching import HUNG_CODE, NO_PLACE_CODE, assignment, environment_of, mca_arguments, numbers
 from sluice_dev.testbed.bed import Bed, NoBed
-
-LIBRARY_IN_BUILD = "interpose/libsluice.so"
-NO_BED_CODE = 77
-HUNG_CODE = 124
-
-
-def numbers(text):
-    return [int(word) for word in text.split(",")]
-
-
-def assignment(text):
-    name, equals, value = text.partition("=")
-    return name, value if equals else os.environ.get(name, "")
 
 
 def parse():
@@ -50,10 +37,8 @@ def parse():
 def main():
     options = parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # through `finally`
-    environment = dict(options.env)
-    if options.sluice:
-        environment["LD_PRELOAD"] = str((options.sluice / LIBRARY_IN_BUILD).resolve())
-    mca = [word for name, value in options.mca for word in ("--mca", name, value)]
+    environment = environment_of(options.env, options.sluice)
+    mca = mca_arguments(options.mca)
     try:
         with Bed(options.hosts, options.rate) as bed:
             result = bed.run(options.program, options.ranks, environment, options.timeout, mpirun_args=mca, slots=options.slots)
@@ -61,7 +46,7 @@ def main():
         sys.exit(128 + signal.SIGINT)
     except NoBed as why:
         print(f"testbed: {why}", file=sys.stderr)
-        sys.exit(NO_BED_CODE)
+        sys.exit(NO_PLACE_CODE)
     sys.stdout.write(result.stdout)
     sys.stderr.write(result.stderr)
     if not result.ok:
