@@ -97,45 +97,4 @@ void Reduction::fold(Sources sources, Targets targets, std::size_t elements) con
   }
 }
 
-void Reduction::fold_left(Sources sources, std::byte* target, std::size_t elements) const {
-  alignas(64) std::byte scratch[2 * most_strip_bytes];
-  const std::size_t strip = most_strip_bytes / element_bytes_;
-  for (std::size_t done = 0; done < elements; done += strip) {
-    const std::size_t offset = done * element_bytes_;
-    const std::size_t count = std::min(strip, elements - done);
-    const std::byte* prefix = sources[0] + offset;
-    for (std::size_t i = 1; i < sources.size(); ++i) {
-      // The target may be a source that is still to come.
-      std::byte* next = i + 1 == sources.size() ? target + offset : scratch;
-      combine(prefix, sources[i] + offset, next, count);
-      prefix = next;
-    }
-    if (prefix != target + offset) std::memcpy(target + offset, prefix, count * element_bytes_);
-  }
-}
-
-void Reduction::scan(Sources sources, Targets targets, std::size_t elements) const {
-  if (sources.empty()) return;
-  const std::size_t bytes = elements * element_bytes_;
-  if (targets[0] != sources[0] && bytes != 0) std::memcpy(targets[0], sources[0], bytes);
-  for (std::size_t i = 1; i < sources.size(); ++i) combine(targets[i - 1], sources[i], targets[i], elements);
-}
-
-void Reduction::exscan(Sources sources, Targets targets, std::size_t elements) const {
-  alignas(64) std::byte scratch[2][most_strip_bytes];
-  const std::size_t strip = most_strip_bytes / element_bytes_;
-  for (std::size_t done = 0; done < elements; done += strip) {
-    const std::size_t offset = done * element_bytes_;
-    const std::size_t count = std::min(strip, elements - done);
-    // The first target is left as it is, also where it is its source.
-    const std::byte* prefix = sources[0] + offset;
-    for (std::size_t i = 1; i < sources.size(); ++i) {
-      std::byte* next = scratch[i % 2];
-      if (i + 1 < sources.size()) combine(prefix, sources[i] + offset, next, count);
-      std::memcpy(targets[i] + offset, prefix, count * element_bytes_);
-      prefix = next;
-    }
-  }
-}
-
 }  // namespace sluice

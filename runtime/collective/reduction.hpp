@@ -1,5 +1,4 @@
-// A reduction over the operands of several ranks, all in this process's memory: in the canonical order (canonical_order.hpp), or
-// from left to right for Scan and Exscan.
+// A reduction over the operands of several ranks, all in this process's memory, in the canonical order (canonical_order.hpp).
 //
 // The bits of the result depend on the operands and their order only. Long vectors are folded in strips, so that partial results
 // stay in the first cache. Any part of a vector gives the bits that the whole gives there: ranks may share the work by elements.
@@ -38,14 +37,6 @@ class Reduction {
   /// All sources, in the order of ranks, into each target. A target may be any one of the sources, and overlaps none of them
   /// otherwise.
   void fold(Sources sources, Targets targets, std::size_t elements) const;
-
-  /// Scan at one rank: all sources from left to right into one target, which may be one of them.
-  void fold_left(Sources sources, std::byte* target, std::size_t elements) const;
-
-  /// Scan of all ranks: target i gets the sources 0 to i. Target i may be source i.
-  void scan(Sources sources, Targets targets, std::size_t elements) const;
-  /// Exscan of all ranks: target i gets the sources 0 to i - 1; the first one is left as it is. Target i may be source i.
-  void exscan(Sources sources, Targets targets, std::size_t elements) const;
 
  private:
   struct Strips;

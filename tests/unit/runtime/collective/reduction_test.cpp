@@ -93,12 +93,6 @@ class Vectors {
   std::vector<std::vector<Term>> memory_;
 };
 
-Term from_left(std::size_t ranks) {
-  Term prefix = 0;
-  for (std::size_t rank = 1; rank < ranks; ++rank) prefix = terms.join(prefix, static_cast<Term>(rank));
-  return prefix;
-}
-
 constexpr std::size_t most_ranks = 64;
 constexpr std::size_t several_strips = 520;
 
@@ -138,30 +132,6 @@ TEST(Reduction, folds_into_any_one_of_its_sources) {
       ASSERT_EQ(vectors.of(rank), std::vector<Term>(3, by_recursive_doubling(ranks))) << rank << " of " << ranks;
       const std::size_t other = (rank + 1) % ranks;
       ASSERT_TRUE(other == rank || vectors.of(other) == std::vector<Term>(3, static_cast<Term>(other)));
-    }
-  }
-}
-
-TEST(Reduction, folds_left_into_any_one_of_its_sources) {
-  for (std::size_t ranks = 1; ranks <= 12; ++ranks) {
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      Vectors vectors(ranks, several_strips);
-      symbolic.fold_left(vectors.sources(), vectors.targets()[rank], several_strips);
-      ASSERT_EQ(vectors.of(rank), std::vector<Term>(several_strips, from_left(ranks))) << rank << " of " << ranks;
-    }
-  }
-}
-
-TEST(Reduction, scans_from_left_to_right_in_place) {
-  for (std::size_t ranks = 1; ranks <= most_ranks; ranks += 7) {
-    Vectors inclusive(ranks, several_strips);
-    symbolic.scan(inclusive.sources(), inclusive.targets(), several_strips);
-    Vectors exclusive(ranks, several_strips);
-    symbolic.exscan(exclusive.sources(), exclusive.targets(), several_strips);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      ASSERT_EQ(inclusive.of(rank), std::vector<Term>(several_strips, from_left(rank + 1))) << rank << " of " << ranks;
-      ASSERT_EQ(exclusive.of(rank), std::vector<Term>(several_strips, rank == 0 ? 0 : from_left(rank)))
-          << rank << " of " << ranks;
     }
   }
 }
