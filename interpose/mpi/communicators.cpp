@@ -82,12 +82,11 @@ std::vector<Proposal> gather(MPI_Comm comm, Proposal own, std::size_t members) {
   return {};
 }
 
-[[nodiscard]] bool may_have_team(std::size_t members) { return members > 1 && members <= Teams::most_members; }
-
-LaneOffer offer_lane(const std::vector<Peer>& members) {
+/// The same on all members: either they are all on one node, whose ranks agree, or each sees one that is elsewhere.
+[[nodiscard]] bool may_have_team(const std::vector<Peer>& members) {
   const auto is_near = [](Peer peer) { return session().transports().shares_memory_with(static_cast<int>(peer)); };
-  if (!session().config().collectives || !std::all_of(members.begin(), members.end(), is_near)) return {};
-  return engine().collectives().offer_lane();
+  return session().carries_collectives() && members.size() > 1 && members.size() <= Teams::most_members &&
+         std::all_of(members.begin(), members.end(), is_near);
 }
 
 Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members, const std::vector<Proposal>& proposals) {
@@ -95,7 +94,7 @@ Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members, cons
   communicator->handle = comm;
   communicator->size = static_cast<int>(members.size());
   communicator->rank = rank_in(comm);
-  communicator->may_carry_collectives = session().config().collectives;
+  communicator->may_carry_collectives = session().carries_collectives();
   communicator->context = engine().contexts().adopt(id, std::move(members), Rank{communicator->rank});
   if (!proposals.empty()) {
     std::vector<LaneOffer> lanes;
@@ -120,12 +119,12 @@ void adopt(MPI_Comm comm) {
   if (inter) return;
   auto members = reachable_members(comm);
   if (!members) return;
-  // One collective of the host on the new communicator, which its size decides.
-  if (!may_have_team(members->size())) {
+  // One collective of the host on the new communicator.
+  if (!may_have_team(*members)) {
     if (const std::uint64_t id = agree_on_id(comm, members->size())) enter(comm, ContextId{id}, std::move(*members), {});
     return;
   }
-  const Proposal own{rank_in(comm) == 0 ? fresh_id() : 0, offer_lane(*members)};
+  const Proposal own{rank_in(comm) == 0 ? fresh_id() : 0, engine().collectives().offer_lane()};
   const std::vector<Proposal> proposals = gather(comm, own, members->size());
   if (proposals.empty()) return;
   if (const std::uint64_t id = proposals.front().id) {
@@ -173,7 +172,8 @@ void adopt_predefined() {
   for (int rank = 0; rank < session().world_size() && session().reaches(rank); ++rank) members.push_back(Peer{rank});
   if (members.size() == static_cast<std::size_t>(session().world_size())) {
     std::vector<Proposal> proposals;
-    if (may_have_team(members.size())) proposals = gather(session().world_comm(), {0, offer_lane(members)}, members.size());
+    if (may_have_team(members))
+      proposals = gather(session().world_comm(), {0, engine().collectives().offer_lane()}, members.size());
     detail::world = enter(predefined().comm_world, world_id, std::move(members), proposals);
   }
   adopt(predefined().comm_self);

@@ -22,7 +22,7 @@ struct Communicator {
   int size = 0;
   int rank = 0;
   Team* team = nullptr;                // its members go through lanes
-  bool may_carry_collectives = false;  // SLUICE_COLLECTIVES, here
+  bool may_carry_collectives = false;  // SLUICE_COLLECTIVES, on this node
   std::atomic<bool> freed{false};
   std::atomic<bool> has_buffer{false};  // MPI_Comm_attach_buffer
 

@@ -73,13 +73,14 @@ std::size_t map_budget() { return MappingBudget::share_of(MappingBudget::granted
 /// What each process tells the others of its node.
 struct Neighbour {
   int world_rank;
+  bool collectives;  // SLUICE_COLLECTIVES
   ProcessorSet processors;
 };
 static_assert(std::is_trivially_copyable_v<Neighbour>);
 
 /// Collective over the ranks of a node, in its order.
-std::vector<Neighbour> gather_neighbours(MPI_Comm node, int world_rank) {
-  const Neighbour own{world_rank, allowed_processors()};
+std::vector<Neighbour> gather_neighbours(MPI_Comm node, int world_rank, bool collectives) {
+  const Neighbour own{world_rank, collectives, allowed_processors()};
   std::vector<Neighbour> all(static_cast<std::size_t>(size_of(node)));
   host().Allgather(&own, sizeof own, predefined().byte, all.data(), sizeof own, predefined().byte, node);
   return all;
@@ -190,8 +191,9 @@ void Session::find_neighbours() {
   host().Comm_dup(objects.comm_world, &world_comm_);
   host().Comm_dup(objects.comm_self, &quiet_comm_);
   host().Comm_split_type(world_comm_, MPI_COMM_TYPE_SHARED, world_rank_, objects.info_null, &node_comm_);
-  const std::vector<Neighbour> neighbours = gather_neighbours(node_comm_, world_rank_);
+  const std::vector<Neighbour> neighbours = gather_neighbours(node_comm_, world_rank_, config_.collectives);
   for (const Neighbour& neighbour : neighbours) node_ranks_.push_back(neighbour.world_rank);
+  carries_collectives_ = std::all_of(neighbours.begin(), neighbours.end(), [](const Neighbour& one) { return one.collectives; });
   processors_ = count_processors(neighbours, neighbours[static_cast<std::size_t>(rank_in(node_comm_))].processors);
   transports_.agree({.config = &config_,
                      .world = world_comm_,

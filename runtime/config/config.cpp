@@ -186,7 +186,7 @@ std::vector<ConfigVariable> make_table() {
       one_of(&Config::collectives, collective_modes,
              {"SLUICE_COLLECTIVES", "off or auto", "off",
               "Whether Sluice carries short collective calls inside a node. These are MPI_Barrier, MPI_Bcast, MPI_Reduce and "
-              "MPI_Allreduce. off, on one rank at least: the host carries all collective calls."}),
+              "MPI_Allreduce. off, on one rank of a node: the host carries all of that node."}),
       one_of(&Config::send_release, switches,
              {"SLUICE_SEND_RELEASE", "0 or 1", "0",
               "Whether a blocking standard-mode send of a large message may return before its receiver has come. "
