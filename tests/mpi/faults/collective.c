@@ -2,6 +2,7 @@
  *   barrier, bcast, reduce, allreduce   rank 1 is killed before it enters one of them, for which the others wait
  *   full        rank 1 is killed when the root of a row of broadcasts waits for it to read some
  *   stopped     rank 1 is stopped for a while, and goes on; the results are right
+ *   plain       nothing
  *   kinds       rank 1 is in another call than the others
  *   lengths     rank 1 expects a longer message than the root has */
 #include <signal.h>

@@ -104,6 +104,11 @@ class Faults:
         for setting in ("SLUICE_ENABLE=0", "SLUICE_RELEASE=off", "SLUICE_SHMEM_COPY=stream", "SLUICE_EAGER_LIMIT=1K"):
             command = ["env", preload, program, "4", "100000", ":", "-np", "1", "env", preload, setting, program, "4", "100000"]
             self.expect_exchange(f"one rank has {setting}", run_job(command, 1, {}, END_SECONDS))
+        collective = [self.programs.find("collective"), "plain"]
+        for with_lanes, without in ((1, 2), (2, 1)):
+            command = ["env", preload, "SLUICE_COLLECTIVES=auto", *collective, ":", "-np", str(without), "env", preload, *collective]
+            result = run_job(command, with_lanes, {}, END_SECONDS)
+            self.expect(f"{with_lanes} of 3 ranks have SLUICE_COLLECTIVES=auto", result, (not result.ok, "the job failed"))
 
     # --- processors that a container or a launcher does not grant ----------------------------------------------------------
 
