@@ -42,14 +42,14 @@ class Engine {
  public:
   using Parts = EngineParts;
 
-  struct State;
+  struct Impl;
   // What callers have to do with the engine besides messages, each in a class of its own. They are parts of the engine, and live
   // as long; threading and errors are those of the engine.
 
   /// Adopted communicators.
   class Contexts {
    public:
-    explicit Contexts(State* state) : state_(state) {}
+    explicit Contexts(Impl* impl) : impl_(impl) {}
     /// Messages for `id` that came before this call are kept for it.
     Context* adopt(ContextId id, std::vector<Peer> group, Rank self);
     /// Pending operations finish undisturbed; no new ones may be started.
@@ -60,13 +60,13 @@ class Engine {
     void let_errors_return(Context& context, bool may_return);
 
    private:
-    State* const state_;
+    Impl* const impl_;
   };
 
   /// What becomes of operations that were started, and of buffered sends.
   class Completion {
    public:
-    explicit Completion(State* state) : state_(state) {}
+    explicit Completion(Impl* impl) : impl_(impl) {}
     /// The word that says that it is complete, to be read with acquire; the request's as long as that is not taken.
     [[nodiscard]] static const std::atomic<bool>& completion_of(const Request& request);
     /// How many operations have been completed. As long as it stays the same (acquire), none has become complete.
@@ -88,13 +88,13 @@ class Engine {
     void wait_buffered(const Context& context);  // those of one communicator
 
    private:
-    State* const state_;
+    Impl* const impl_;
   };
 
   /// Messages that have come and met no receive.
   class Probes {
    public:
-    explicit Probes(State* state) : state_(state) {}
+    explicit Probes(Impl* impl) : impl_(impl) {}
     /// Polls once; true when a message matches, described by `found`.
     bool probe(Context& context, Rank from, Tag tag, Outcome& found);
     void wait_probe(Context& context, Rank from, Tag tag, Outcome& found);
@@ -103,13 +103,13 @@ class Engine {
     Message* wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
 
    private:
-    State* const state_;
+    Impl* const impl_;
   };
 
   /// What releases and alias blocks keep the program from doing with its memory, and what the program does with it.
   class Memory {
    public:
-    explicit Memory(State* state) : state_(state) {}
+    explicit Memory(Impl* impl) : impl_(impl) {}
     /// Anything under guard? One relaxed load.
     [[nodiscard]] static bool anything_released();
     /// The calling thread has released a receive at some time.
@@ -144,13 +144,13 @@ class Engine {
     void after_fork();
 
    private:
-    State* const state_;
+    Impl* const impl_;
   };
 
   /// Around calls that the host carries.
   class HostCalls {
    public:
-    explicit HostCalls(State* state) : state_(state) {}
+    explicit HostCalls(Impl* impl) : impl_(impl) {}
     /// The helper thread answers peers while the host has the application's thread. One relaxed load.
     [[nodiscard]] static bool prepared() { return detail::host_call_prepared.load(std::memory_order_relaxed); }
     void prepare();
@@ -165,13 +165,13 @@ class Engine {
    private:
     static void wait_for_moves();
 
-    State* const state_;
+    Impl* const impl_;
   };
 
   /// Collective calls of short messages inside a node (engine_collective.cpp, docs/collectives.md).
   class Collectives {
    public:
-    explicit Collectives(State* state) : state_(state) {}
+    explicit Collectives(Impl* impl) : impl_(impl) {}
     /// What this rank brings into a team; who has asked calls `make_team` or `take_back`. All members are on this node.
     LaneOffer offer_lane();
     void take_back(const LaneOffer& offer);
@@ -194,13 +194,13 @@ class Engine {
     [[nodiscard]] std::optional<Mismatch> reduce(Team& team, const Reduction& reduction, const Operands& operands);
 
    private:
-    State* const state_;
+    Impl* const impl_;
   };
 
   /// What the summary asks.
   class Reports {
    public:
-    explicit Reports(State* state) : state_(state) {}
+    explicit Reports(Impl* impl) : impl_(impl) {}
     /// What releases were worth, by call site.
     [[nodiscard]] std::vector<ReleasePolicy::Report> call_sites() const;
     /// nullptr when nothing can be released.
@@ -209,7 +209,7 @@ class Engine {
     [[nodiscard]] const RegistrationCache* registrations() const;
 
    private:
-    State* const state_;
+    Impl* const impl_;
   };
 
   explicit Engine(const Parts& parts);
@@ -265,7 +265,7 @@ class Engine {
     void step();
 
    private:
-    State& state_;
+    Impl& impl_;
     std::unique_ptr<Waiter> waiter_;
   };
 
@@ -289,7 +289,7 @@ class Engine {
   [[nodiscard]] const Reports& reports() const { return reports_; }
 
  private:
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Impl> impl_;
   Contexts contexts_;
   Completion completion_;
   Probes probes_;

@@ -9,7 +9,7 @@
 #include <array>
 
 #include "runtime/datatype/layout.hpp"
-#include "runtime/engine/state.hpp"
+#include "runtime/engine_impl.hpp"
 #include "runtime/guard/user_memory.hpp"
 
 namespace sluice {
@@ -21,13 +21,13 @@ constexpr unsigned looks = 8;
 /// One call, from its entry to its return.
 class TeamCall {
  public:
-  TeamCall(Engine::State& state, Team& team, const Description& call)
-      : state_(state),
+  TeamCall(Engine::Impl& impl, Team& team, const Description& call)
+      : impl_(impl),
         team_(team),
-        lock_(state.mutex),
-        inside_(state.progress, lock_),
-        waiter_(state.progress, Waiter::Who::application) {
-    while (state_.causality.unmatched() != 0) step();
+        lock_(impl.mutex),
+        inside_(impl.progress, lock_),
+        waiter_(impl.progress, Waiter::Who::application) {
+    while (impl_.causality.unmatched() != 0) step();
     team_.begin(call);
     team_.await_room();
     wait();
@@ -42,15 +42,15 @@ class TeamCall {
   /// Until what the team awaits is there.
   void wait() {
     if (is_there()) return;
-    const Waiting waiting(state_.teams, team_, lock_);
+    const Waiting waiting(impl_.teams, team_, lock_);
     do {
       step();
     } while (!is_there());
   }
 
   std::optional<Mismatch> finish() {
-    state_.statistics.waited_ns += waiter_.waited_ns();
-    ++state_.statistics.collective_calls;
+    impl_.statistics.waited_ns += waiter_.waited_ns();
+    ++impl_.statistics.collective_calls;
     if (team_.finish()) wake_all();
     return std::nullopt;
   }
@@ -74,7 +74,7 @@ class TeamCall {
   };
 
   [[nodiscard]] bool is_there() {
-    if (state_.job.oversubscribed) return team_.is_there();
+    if (impl_.job.oversubscribed) return team_.is_there();
     for (unsigned look = 0; look < looks; ++look) {
       if (team_.is_there()) return true;
       __builtin_ia32_pause();
@@ -83,19 +83,19 @@ class TeamCall {
   }
 
   void step() {
-    if (state_.progress.round(lock_)) return;
+    if (impl_.progress.round(lock_)) return;
     waiter_.step(lock_);
     waiter_.let_cancellation_act(lock_);
   }
 
-  void wake(Rank rank) { state_.job.transport->wake_for_lane(team_.members()[static_cast<std::size_t>(rank)].peer); }
+  void wake(Rank rank) { impl_.job.transport->wake_for_lane(team_.members()[static_cast<std::size_t>(rank)].peer); }
   void wake_all() {
     for (const Team::Member& member : team_.members()) {
-      if (member.peer != state_.job.self) state_.job.transport->wake_for_lane(member.peer);
+      if (member.peer != impl_.job.self) impl_.job.transport->wake_for_lane(member.peer);
     }
   }
 
-  Engine::State& state_;
+  Engine::Impl& impl_;
   Team& team_;
   Lock lock_;
   Inside inside_;
@@ -128,25 +128,25 @@ void fold(const Team& team, const Reduction& reduction, const Engine::Collective
 }  // namespace
 
 LaneOffer Engine::Collectives::offer_lane() {
-  const Lock lock(state_->mutex);
-  return state_->teams.offer();
+  const Lock lock(impl_->mutex);
+  return impl_->teams.offer();
 }
 
 void Engine::Collectives::take_back(const LaneOffer& offer) {
-  const Lock lock(state_->mutex);
-  state_->teams.take_back(offer);
+  const Lock lock(impl_->mutex);
+  impl_->teams.take_back(offer);
 }
 
 Team* Engine::Collectives::make_team(const Context& context, std::span<const LaneOffer> offers) {
-  const Lock lock(state_->mutex);
+  const Lock lock(impl_->mutex);
   std::vector<Peer> members;
   for (std::size_t rank = 0; rank < offers.size(); ++rank) members.push_back(context.peer(Rank{static_cast<int>(rank)}));
-  return state_->teams.make(state_->job.transport, members, context.self(), offers);
+  return impl_->teams.make(impl_->job.transport, members, context.self(), offers);
 }
 
 void Engine::Collectives::retire(Team& team) {
-  const Lock lock(state_->mutex);
-  state_->teams.retire(team);
+  const Lock lock(impl_->mutex);
+  impl_->teams.retire(team);
 }
 
 /// Every member that wants a result reads all parts.
@@ -156,7 +156,7 @@ std::size_t Engine::Collectives::most_bytes(std::size_t members, Description::Ki
 }
 
 std::optional<Mismatch> Engine::Collectives::barrier(Team& team) {
-  TeamCall call(*state_, team, {.kind = Description::Kind::barrier});
+  TeamCall call(*impl_, team, {.kind = Description::Kind::barrier});
   call.publish(Team::Readers::all);
   team.await_all();
   call.wait();
@@ -168,7 +168,7 @@ std::optional<Mismatch> Engine::Collectives::barrier(Team& team) {
 std::optional<Mismatch> Engine::Collectives::bcast(Team& team, Rank root, const UserBuffer& buffer) {
   const std::size_t bytes = buffer.bytes();
   TeamCall call(
-      *state_, team,
+      *impl_, team,
       {.kind = Description::Kind::bcast, .root = static_cast<std::uint16_t>(root), .bytes = static_cast<std::uint32_t>(bytes)});
   std::optional<Mismatch> mismatch;
   if (team.self() == root) {
@@ -188,7 +188,7 @@ std::optional<Mismatch> Engine::Collectives::bcast(Team& team, Rank root, const 
 std::optional<Mismatch> Engine::Collectives::reduce(Team& team, const Reduction& reduction, const Operands& operands) {
   const std::size_t bytes = operands.count * reduction.element_bytes();
   const bool has_root = operands.root.has_value();
-  TeamCall call(*state_, team,
+  TeamCall call(*impl_, team,
                 {.kind = has_root ? Description::Kind::reduce : Description::Kind::allreduce,
                  .reduction = reduction.code(),
                  .root = static_cast<std::uint16_t>(operands.root.value_or(Rank{0})),

@@ -44,6 +44,7 @@ Job::Job(const EngineParts& parts)
       size(parts.job_size),
       transport(parts.transport),
       arena(parts.arena),
+      arena_is_its_own(parts.arena_is_its_own),
       host(parts.host),
       config(parts.config),
       calibration(parts.calibration),

@@ -50,6 +50,7 @@ struct Job {
   const std::size_t size;      // ranks
   Transport* const transport;  // nullptr in a job of one process
   AliasArena* const arena;     // nullptr: no blocks
+  const bool arena_is_its_own;
   const HostHooks host;
   const Config config;
   const Calibration calibration;

@@ -30,6 +30,7 @@ Releases::Releases(const Job& job, AliasBlocks& blocks, Causality& causality, Wa
     : job_(job), blocks_(blocks), causality_(causality), ways_(ways), counts_(counts), statistics_(statistics), pages_(job) {}
 
 void Releases::begin(FaultWaiter& waiter) {
+  causality_.watch(this);
   pages_.make(waiter);
   if (!may_return_early()) return;
   const ReleasePolicy::Cost cost = ReleasePolicy::measure_cost();

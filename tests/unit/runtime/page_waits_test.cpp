@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/engine/state.hpp"
+#include "runtime/engine_impl.hpp"
 #include "tests/unit/support/recording_doorbell.hpp"
 #include "tests/unit/support/two_engines.hpp"
 
@@ -17,8 +17,8 @@ namespace {
 class PageWaitsTest : public testing::Test {
  protected:
   RecordingDoorbell doorbell_;
-  Engine::State state_{one_of_two(Peer{0}, doorbell_, {})};
-  PageWaits& waits_ = state_.page_waits;
+  Engine::Impl impl_{one_of_two(Peer{0}, doorbell_, {})};
+  PageWaits& waits_ = impl_.page_waits;
 
   std::size_t times(const std::vector<std::string>& news, const std::string& what) {
     return static_cast<std::size_t>(std::count(news.begin(), news.end(), what));
@@ -43,14 +43,14 @@ TEST_F(PageWaitsTest, sleeps_when_that_lasts) {
 
 /// The lock is held until fork is over; whoever waited for it could hold a lock that fork takes.
 TEST_F(PageWaitsTest, nobody_waits_for_the_lock_of_a_thread_that_forks) {
-  state_.mutex.lock();
+  impl_.mutex.lock();
   waits_.begin_fork();
   doorbell_.news();
   std::thread other([this] { waits_.wait_a_little(0); });
   other.join();
   EXPECT_EQ(times(doorbell_.news(), "poll"), 0u);
   waits_.end_fork();
-  state_.mutex.unlock();
+  impl_.mutex.unlock();
   waits_.wait_a_little(0);
   EXPECT_EQ(times(doorbell_.news(), "poll"), 1u);
 }

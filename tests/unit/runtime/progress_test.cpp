@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/engine/state.hpp"
+#include "runtime/engine_impl.hpp"
 #include "tests/unit/support/recording_doorbell.hpp"
 #include "tests/unit/support/two_engines.hpp"
 
@@ -22,11 +22,11 @@ class ProgressTest : public testing::Test {
  protected:
   /// The application is in a call of the host's: something to be woken for.
   void be_in_host_call() {
-    Lock lock(state_.mutex);
+    Lock lock(impl_.mutex);
     progress_.prepare_for_host_call(lock);
   }
   void sleep(std::chrono::microseconds limit) {
-    Lock lock(state_.mutex);
+    Lock lock(impl_.mutex);
     const Inside here(progress_, lock);
     doorbell_.news();
     progress_.sleep(lock, limit);
@@ -36,14 +36,14 @@ class ProgressTest : public testing::Test {
   const std::string room_ = RecordingDoorbell::set_to(Attention::room);
   const std::string sleeper_ = RecordingDoorbell::set_to(Attention::sleeper);
   RecordingDoorbell doorbell_;
-  Engine::State state_{one_of_two(Peer{0}, doorbell_, {})};
-  Progress& progress_ = state_.progress;
+  Engine::Impl impl_{one_of_two(Peer{0}, doorbell_, {})};
+  Progress& progress_ = impl_.progress;
 };
 
 TEST_F(ProgressTest, a_call_with_nothing_outstanding_tells_nobody_anything) {
   doorbell_.news();
   {
-    Lock lock(state_.mutex);
+    Lock lock(impl_.mutex);
     const Inside here(progress_, lock);
     EXPECT_EQ(progress_.inside(), 1u);
   }
@@ -74,7 +74,7 @@ TEST_F(ProgressTest, who_enters_polls_so_nobody_is_to_be_woken) {
   be_in_host_call();
   EXPECT_TRUE(detail::host_call_prepared);
   doorbell_.news();
-  Lock lock(state_.mutex);
+  Lock lock(impl_.mutex);
   const Inside here(progress_, lock);
   EXPECT_EQ(doorbell_.news(), Asked{none_});
   EXPECT_FALSE(detail::host_call_prepared);
@@ -84,7 +84,7 @@ TEST_F(ProgressTest, a_callback_of_the_hosts_leaves_the_process_in_the_call) {
   const InHostCall host_call;
   be_in_host_call();
   {
-    Lock lock(state_.mutex);
+    Lock lock(impl_.mutex);
     const Inside here(progress_, lock);
     doorbell_.news();
   }
@@ -112,10 +112,10 @@ TEST_F(ProgressTest, a_message_that_comes_late_into_the_ring_is_seen_at_the_seco
 }
 
 TEST_F(ProgressTest, the_last_one_awake_leaves_what_comes_to_those_that_sleep) {
-  Lock lock(state_.mutex);
+  Lock lock(impl_.mutex);
   progress_.enter();
   progress_.enter();
-  state_.sleepers.count = 1;
+  impl_.sleepers.count = 1;
   doorbell_.news();
   progress_.leave(lock);
   EXPECT_EQ(doorbell_.news(), (Asked{sleeper_, "look"}));
@@ -125,7 +125,7 @@ TEST_F(ProgressTest, the_last_one_awake_leaves_what_comes_to_those_that_sleep) {
   doorbell_.pending_looks = 1;
   progress_.leave(lock);
   EXPECT_EQ(doorbell_.news(), (Asked{sleeper_, "look", "poke"}));
-  state_.sleepers.count = 0;
+  impl_.sleepers.count = 0;
   progress_.leave(lock);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine/state.hpp"
+#include "runtime/engine_impl.hpp"
 #include "tests/unit/support/recording_doorbell.hpp"
 #include "tests/unit/support/two_engines.hpp"
 
@@ -26,9 +26,9 @@ class WaiterTest : public testing::Test {
   }
   /// As a call that waits for so long.
   std::vector<std::string> wait(Waiter::Who who, std::uint64_t for_ns, std::uint64_t until_ns = ~std::uint64_t{0}) {
-    Lock lock(state_.mutex);
-    const Inside here(state_.progress, lock);
-    Waiter waiter(state_.progress, who);
+    Lock lock(impl_.mutex);
+    const Inside here(impl_.progress, lock);
+    Waiter waiter(impl_.progress, who);
     doorbell_.news();
     while (waiter.waited_ns() < for_ns) waiter.step(lock, until_ns);
     EXPECT_TRUE(lock.owns_lock());
@@ -39,7 +39,7 @@ class WaiterTest : public testing::Test {
   }
 
   RecordingDoorbell doorbell_;
-  Engine::State state_{parts(doorbell_)};
+  Engine::Impl impl_{parts(doorbell_)};
 };
 
 TEST_F(WaiterTest, tells_peers_that_it_waits) { EXPECT_TRUE(has(wait(Waiter::Who::application, 100'000), "tell")); }

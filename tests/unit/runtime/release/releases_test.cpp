@@ -57,7 +57,6 @@ class ReleasesTest : public testing::Test {
     host_is_busy = false;
     transport_.writes = true;
     world_.become({Peer{0}, Peer{1}}, Rank{1});
-    causality_.watch(&releases_);
     releases_.begin(waiter_);
   }
   static EngineParts parts(Transport& transport, AliasArena& arena) {

@@ -1,4 +1,4 @@
-"""Which room may know which: every include between rooms goes to a room that stands before it, or is listed here as one to mend.
+"""Which room may know which: every include between rooms goes to a room that stands before it.
 
     scripts/check-layers            complains of includes that go up
     scripts/check-layers --edges    prints how many includes lead from each room to each other one
@@ -28,12 +28,6 @@ ONE_FLOOR = ("interpose", "tools")
 OPEN_TO_TRANSPORTS = ("runtime/base", "runtime/config", "runtime/process", "runtime/copy", "runtime/trace", "runtime/alias", "runtime/machine",
                       "runtime/transport")
 TRANSPORTS = ("net", "shmem", "tcp", "verbs")
-
-# Includes that go up until the engine is made of objects (issue 42): file, and the room that it should not know.
-TO_MEND = {
-    ("runtime/engine/state.hpp", "runtime"),
-    ("runtime/engine/state.hpp", "runtime/rendezvous"),
-}
 
 
 def room_of(path):
@@ -68,8 +62,7 @@ def edges():
 
 def layers(_seconds=None):
     wrong = {(file, other) for file, room, other in edges() if not is_allowed(room, other)}
-    complaints = [f"{file} includes from {other}" for file, other in sorted(wrong - TO_MEND)]
-    complaints += [f"{file} does not include from {other} any more: take it out of TO_MEND" for file, other in sorted(TO_MEND - wrong)]
+    complaints = [f"{file} includes from {other}" for file, other in sorted(wrong)]
     if complaints:
         print("FAIL layers; a room knows only what stands before it (layers.py):\n    " + "\n    ".join(complaints))
     return Tally(failed=1) if complaints else Tally(passed=1)

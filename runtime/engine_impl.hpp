@@ -1,16 +1,14 @@
-// The engine's inside: the objects that it is made of, in the order of their construction, and waiting in calls (engine_wait.cpp,
-// engine_settle.cpp).
+// The objects that the engine is made of, in the order of their construction, and nothing else. Files of the face see it; callers
+// of the engine see engine.hpp only.
 //
-// Objects are given references to others that are made later; they use them when all are there.
+// Objects are given references to others that are made later; they use them when all are there. The last one, `background`,
+// starts threads, which need all of them.
 //
-// Everything here belongs to the engine lock unless said otherwise. Functions that take a `Lock&` may give it up and take it
-// again; pointers to requests stay valid then only if the caller owns them.
+// Everything here belongs to the engine lock unless said otherwise.
 #pragma once
 
-#include <memory>
-#include <span>
-
 #include "runtime/alias/alias_blocks.hpp"
+#include "runtime/background.hpp"
 #include "runtime/collective/teams.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine/causality.hpp"
@@ -29,6 +27,10 @@
 #include "runtime/page_waits.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/registration/job_registrations.hpp"
+#include "runtime/release/release_ways.hpp"
+#include "runtime/release/released_memory.hpp"
+#include "runtime/release/releases.hpp"
+#include "runtime/release/sends_aside.hpp"
 #include "runtime/rendezvous/announcer.hpp"
 #include "runtime/rendezvous/arrivals.hpp"
 #include "runtime/rendezvous/consequences.hpp"
@@ -44,20 +46,12 @@
 #include "runtime/rendezvous/sender.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/rendezvous/ways.hpp"
-#include "runtime/waiter.hpp"
+#include "runtime/request_waits.hpp"
 
 namespace sluice {
 
-struct EarlyReturn;  // release/early_return.hpp
-
-struct Engine::State final {
-  explicit State(const Parts& parts);
-  ~State();
-
-  // --- waiting (engine_wait.cpp)
-  void wait_all(Lock& lock, std::span<Request* const> requests, CallSite site);
-
-  [[nodiscard]] ForkedBlocks::InUse memory_in_use() const;
+struct Engine::Impl final {
+  explicit Impl(const Parts& parts) : job(parts) {}
 
   EngineLock mutex;
   const Job job;
@@ -92,7 +86,15 @@ struct Engine::State final {
                    .memories = rdma_way,
                    .delivery = node_way.delivery(),
                    .statistics = statistics}};
-  std::unique_ptr<EarlyReturn> early_return;
+  ReleaseWays release_ways{rdma_way, node_way, put_receiver};
+  Releases releases{job,
+                    blocks,
+                    causality,
+                    release_ways,
+                    {node_way.copies().busy(), put_receiver.announced(), all_requests.counts().operations},
+                    statistics};
+  ReleasedMemory released_memory{causality};
+  SendsAside sends_aside{job, request_waits, all_requests.aside_bytes(), statistics};
   FrequentSender frequent_sender{{job, all_requests, blocks, memory_users, job_registrations, rdma_transfers, statistics}};
   Ways ways{{job, all_requests, message_lines, frequent_sender.under_way()}, {&rdma_way, &node_way, &stream_way}};
   Announcer announcer{{job, outbox, all_requests, small_sends, blocks, memory_users, message_lines, rdma_way, offload}};
@@ -118,14 +120,16 @@ struct Engine::State final {
                               .job = job}}};
   Arrivals arrivals{{put_receiver, matcher, progress.application(), all_requests, outbox, put_sender, replies, rdma_transfers,
                      offload, stream_way, rdma_way}};
-  AliasBlocks blocks;
+  AliasBlocks blocks{job.arena, memory_users};
   MatchTrace match_trace{job.config};
   MemoryUsers memory_users{job, job_registrations, match_trace};
   CopierChoice copier_choice{job, all_requests, message_lines, progress.application()};
   Consequences consequences{
       {job, outbox, matcher, causality, sender, ways, node_way, copier_choice, put_receiver, rdma_transfers}};
-  PageWaits page_waits;
-  HelperThread helper_thread;
+  RequestWaits request_waits{{progress, releases, sends_aside, statistics}};
+  PageWaits page_waits{progress, releases, released_memory};
+  HelperThread helper_thread{{progress, releases, statistics}};
+  Background background{{progress, blocks, releases, memory_users, page_waits, helper_thread}};
 };
 
 }  // namespace sluice
