@@ -4,6 +4,7 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -12,6 +13,7 @@ import uuid
 from sluice_dev.jobs.job import run_job
 from sluice_dev.jobs.runner import Programs, Tally, parse_options
 
+from . import runners
 from .injection import Injection
 
 here = pathlib.Path(__file__).resolve().parent
@@ -268,6 +270,10 @@ class Faults:
                 same = (plain.returncode, plain.stdout, plain.stderr) == (loaded.returncode, loaded.stdout, loaded.stderr)
                 self.tally.check(f"inert in {command[0]} {settings or ''}", "" if same else f"{plain}\n{loaded}")
 
+    def ended_runner(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.tally.check(f"a suite's runner leaves nothing after {number.name}", runners.left_by(number, self.options))
+
     def preloaded_launcher(self):
         """LD_PRELOAD in front of mpirun rather than passed on by it."""
         os.environ["LD_PRELOAD"] = str(self.library)
@@ -304,7 +310,7 @@ def kill_all(mark):
 GUARDS = ("mprotect", "userfaultfd")
 GROUPS = ("bad_values", "unknown_names", "preloaded_in_some", "differing_settings", "fewer_processors", "refusals",
           "injection", "user_namespaces", "vanished_peer", "collectives",
-          "truncation", "endings", "abort_over_sockets", "shared_memory_names", "idle", "other_programs", "preloaded_launcher")
+          "truncation", "endings", "abort_over_sockets", "shared_memory_names", "idle", "other_programs", "ended_runner", "preloaded_launcher")
 
 SIDE_BY_SIDE = 3
 ALONE = ("preloaded_launcher",)  # changes the environment of this process

@@ -14,7 +14,7 @@ import sys
 
 from sluice_dev.base import builds
 from sluice_dev.base.processes import become_reaper, kill_descendants
-from sluice_dev.jobs.job import run_job
+from sluice_dev.jobs.job import end_jobs_on_signals, run_job
 
 BUILD_SECONDS = 900
 JOB_SECONDS = 120
@@ -91,6 +91,7 @@ def told_by(command):
 
 def main():
     become_reaper()
+    end_jobs_on_signals()
     # There would be nothing to show.
     if os.environ.pop("SLUICE_ENABLE", "1") == "0":
         print("== SLUICE_ENABLE=0 is not passed on: Sluice is shown here")

@@ -19,6 +19,8 @@ import threading
 import time
 import uuid
 
+from sluice_dev.jobs.ending import Running
+
 MARK = "MPI_TEST_JOB"  # environment variable that marks every process of a job
 LAUNCHERS = {"mpirun", "orterun", "orted", "sh", "unshare", "nsenter", "busybox"}
 GRACE_SECONDS = 2.0  # how long survivors of a finished job may take to go by themselves
@@ -37,6 +39,8 @@ JOB_ENVIRONMENT = {
 # Where all memory gets huge pages, programs that do not ask for them are tested as elsewhere: what they receive is released.
 if THP_ENABLED.exists() and "[always]" in THP_ENABLED.read_text():
     JOB_ENVIRONMENT["SLUICE_HUGE_PAGES"] = "replace"
+
+_running = Running()
 
 
 @dataclasses.dataclass
@@ -65,6 +69,11 @@ class Result:
         return "\n".join(part for part in parts if part)
 
 
+def end_jobs_on_signals():
+    """For the main thread of a program that runs jobs: a signal that ends it ends them first."""
+    _running.end_on_signals(kill_job)
+
+
 def run_job(argv, ranks, env, timeout, cwd=None, mpirun_args=(), launch=None, meanwhile=None):
     """Runs `mpirun -np ranks argv`, with `env` added to the environment of the ranks only (not to that of mpirun).
 
@@ -84,8 +93,8 @@ def run_command(command, env, timeout, cwd=None, meanwhile=None, mark=None, stac
     environment = {**os.environ, **env, MARK: mark}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.monotonic()
-        process = subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                   start_new_session=True)
+        process = _running.start(mark, lambda: subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out,
+                                                                stderr=err, start_new_session=True))
         companion = threading.Thread(target=meanwhile, args=(mark,), daemon=True) if meanwhile else None
         try:
             if companion:
@@ -94,6 +103,7 @@ def run_command(command, env, timeout, cwd=None, meanwhile=None, mark=None, stac
         finally:
             kill_job(mark)
             process.wait()
+            _running.forget(mark)
         if companion:
             companion.join(GRACE_SECONDS)
         result.stdout, result.stderr = _text(out), _text(err)

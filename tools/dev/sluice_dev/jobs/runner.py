@@ -9,10 +9,15 @@ import sys
 import tempfile
 
 from sluice_dev.base.builds import LIBRARY_IN_BUILD
+from sluice_dev.jobs.job import end_jobs_on_signals
 
 
 def parse_options(description, timeout, add=None):
-    """--library, --builddir and --timeout. The library is that of the build directory unless it is named."""
+    """--library, --builddir and --timeout. The library is that of the build directory unless it is named.
+
+    From here on the runner's end is that of its jobs.
+    """
+    end_jobs_on_signals()
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--library", type=pathlib.Path, help="libsluice.so; without it, only the host is tested")
     parser.add_argument("--builddir", type=pathlib.Path, help="meson's build directory, for programs built there")
