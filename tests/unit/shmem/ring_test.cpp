@@ -272,7 +272,7 @@ std::uint64_t consume(Ring& ring, std::uint64_t messages) {
 }
 
 TEST_F(RingTest, CarriesRandomSizesBetweenThreads) {
-  constexpr std::uint64_t messages = 30000;
+  constexpr std::uint64_t messages = 6000;  // hundreds of times round
   std::thread producer([&] { produce(ring, messages); });
   EXPECT_EQ(consume(ring, messages), messages);
   producer.join();
@@ -297,7 +297,7 @@ TEST_F(RingTest, IsSilentUntilThereIsAMessageOrAWish) {
 }
 
 TEST(RingProcesses, CarriesRandomSizesBetweenProcesses) {
-  constexpr std::uint64_t messages = 30000;
+  constexpr std::uint64_t messages = 6000;  // hundreds of times round
   void* shared = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   Ring ring(*new (shared) Memory());
@@ -312,7 +312,7 @@ TEST(RingProcesses, CarriesRandomSizesBetweenProcesses) {
 }
 
 TEST_F(RingTest, AProducerThatWaitsOnlyForItsWishIsNeverForgotten) {
-  constexpr std::uint64_t messages = 30000;
+  constexpr std::uint64_t messages = 6000;  // hundreds of times round
   std::thread producer([&] {
     for (std::uint64_t number = 0; number < messages; number++) {
       while (!ring.send(number, size_of(number))) {
