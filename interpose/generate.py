@@ -35,6 +35,9 @@ BODIES = {
     "STARTS": "return sluice::host_activity().started(sluice::host().{name}({arguments}), {last});",
     "BEGINS": "return sluice::host_activity().begun(sluice::host().{name}({arguments}));",
     "ENDS": "return sluice::host_activity().ended(sluice::host().{name}({arguments}));",
+    "SHARES": "return sluice::host_activity().shared(sluice::host().{name}({arguments}), {last});",
+    "FREES": "const MPI_Win freed = {last} ? *{last} : nullptr; "
+             "return sluice::host_activity().freed(sluice::host().{name}({arguments}), freed);",
     "MAKES_COMM": "return sluice::adopt_new(sluice::host().{name}({arguments}), {last});",
 }
 
@@ -133,7 +136,8 @@ class Call:
         passed = ", ".join(self.arguments)
         body = BODIES[self.kind].format(name=self.name, arguments=passed, last=self.arguments[-1])
         needs = f"([&] {{ return sluice::host_needs::{self.needs}({passed}); }})" if self.needs else ""
-        told = self.traced("host", self.kind not in ("STARTS", "BEGINS")) + f"const sluice::HostCall host_call{needs}; " + body
+        blocks = self.kind not in ("STARTS", "BEGINS", "SHARES")
+        told = self.traced("host", blocks) + f"const sluice::HostCall host_call{needs}; " + body
         return self.chosen("", f"return engaged_{self.name}({passed});", told)
 
 

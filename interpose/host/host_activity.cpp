@@ -17,6 +17,12 @@ struct ActivePersistent {
   std::set<MPI_Request> requests;
 };
 
+/// Windows of shared memory that are open.
+struct SharedWindows {
+  std::mutex mutex;
+  std::set<MPI_Win> windows;
+};
+
 /// Never below zero: extensions of the host can hand out requests that were not counted.
 void decrement(std::atomic<std::size_t>& count) {
   auto value = count.load(std::memory_order_relaxed);
@@ -27,6 +33,11 @@ void decrement(std::atomic<std::size_t>& count) {
 ActivePersistent& active_persistent() {
   static auto* const active = new ActivePersistent;  // never destroyed: other threads may outlive the exit handlers
   return *active;
+}
+
+SharedWindows& shared_windows() {
+  static auto* const open = new SharedWindows;  // likewise
+  return *open;
 }
 
 }  // namespace
@@ -45,6 +56,24 @@ int HostActivity::begun(int code) {
 
 int HostActivity::ended(int code) {
   if (code == MPI_SUCCESS && engaged()) decrement(count_);
+  return code;
+}
+
+int HostActivity::shared(int code, const MPI_Win* window) {
+  if (code != MPI_SUCCESS || !engaged()) return code;
+  auto& open = shared_windows();
+  const std::scoped_lock guard(open.mutex);
+  open.windows.insert(*window);
+  shared_windows_.store(open.windows.size(), std::memory_order_relaxed);
+  return code;
+}
+
+int HostActivity::freed(int code, MPI_Win window) {
+  if (code != MPI_SUCCESS || !engaged()) return code;
+  auto& open = shared_windows();
+  const std::scoped_lock guard(open.mutex);
+  if (open.windows.erase(window) == 0) return ended(code);
+  shared_windows_.store(open.windows.size(), std::memory_order_relaxed);
   return code;
 }
 

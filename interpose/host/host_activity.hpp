@@ -3,6 +3,9 @@
 //
 // Counted: nonblocking operations from their start until a completion call returns their request as null, persistent ones while
 // active, windows and split file operations while open. A request that was freed unfinished counts until MPI_Finalize.
+//
+// Windows of shared memory are counted apart. Whatever is done to them needs no call of this process. But what it stores there
+// is seen at once, so nothing may be unknown meanwhile.
 // Threading: any thread.
 #pragma once
 
@@ -28,6 +31,13 @@ class HostActivity {
   int begun(int code);
   int ended(int code);
 
+  /// A window of shared memory was made.
+  int shared(int code, const MPI_Win* window);
+  /// Of any kind.
+  int freed(int code, MPI_Win window);
+  /// Peers see at once what this process stores.
+  [[nodiscard]] bool shares_memory() const { return shared_windows_.load(std::memory_order_relaxed) != 0; }
+
   /// A persistent request of the host's was started.
   void persistent_started(MPI_Request request);
   /// A completion call left `after` where the application had `before`, a request of the host's that it reported complete.
@@ -36,6 +46,7 @@ class HostActivity {
  private:
   std::atomic<std::size_t> count_{0};
   std::atomic<std::size_t> calls_{0};
+  std::atomic<std::size_t> shared_windows_{0};  // written under the mutex of their list; who has made the window reads it
 };
 
 HostActivity& host_activity();

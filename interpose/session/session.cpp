@@ -220,6 +220,7 @@ void Session::make_engine() {
   parts.arena_is_its_own = true;
   parts.host = {.progress = progress_host,
                 .outstanding = [] { return host_activity().outstanding(); },
+                .shares_memory = [] { return host_activity().shares_memory(); },
                 .may_reach_memory = [] { return host_activity().may_reach_memory(); }};
   parts.config = config_;
   parts.calibration = calibration_;

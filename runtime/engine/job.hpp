@@ -23,6 +23,8 @@ struct HostHooks {
   void (*progress)() = nullptr;
   /// Something of the host's may be outstanding (nonblocking operations, windows): progress it often and release nothing.
   bool (*outstanding)() = nullptr;
+  /// Peers see at once, without a message, what this process stores (a window of shared memory): release what is matched only.
+  bool (*shares_memory)() = nullptr;
   /// The host, or peers through it, may be reading or writing this process's memory: no page of it is replaced. Called by any
   /// thread, with the engine lock held.
   bool (*may_reach_memory)() = nullptr;

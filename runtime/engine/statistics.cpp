@@ -42,6 +42,8 @@ const char* describe(Fallback reason) {
       return "read by the receiver stopped at a page under guard";
     case Fallback::errors_return:
       return "not matched yet, and error handler returns";
+    case Fallback::shared_window:
+      return "not matched yet, and a shared window is open";
     case Fallback::count:
       break;
   }

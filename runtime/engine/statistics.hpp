@@ -29,6 +29,7 @@ enum class Fallback : std::uint8_t {
   announced,             // the sender may write to it at any moment: it is asked first
   page_closed,           // cross-memory attach stopped at a page that either side has under guard: the rest is streamed
   errors_return,         // not matched yet, and the program would be told of its truncation
+  shared_window,         // not matched yet, and peers see at once what this process stores in a window
   count
 };
 

@@ -33,6 +33,7 @@ ReleaseDecision judge_unmatched(const BlockedReceive& receive, const ReleaseTerm
   if (terms.mode == ReleaseMode::matched) return refuse(Fallback::mode_matched_only);
   if (terms.mode == ReleaseMode::automatic && receive.errors_return) return refuse(Fallback::errors_return);
   if (terms.concurrent_calls) return refuse(Fallback::concurrent_calls);
+  if (terms.shares_memory) return refuse(Fallback::shared_window);
   if (receive.is_from_self) return {Answer::no, {}};
   if (!receive.can_go_on) return refuse(Fallback::other_copy);
   return {Answer::if_block, {}};

@@ -18,6 +18,7 @@ struct ReleaseTerms {
   ReleaseMode mode{};
   bool releases_sends = false;
   bool concurrent_calls = false;  // other threads may be in calls
+  bool shares_memory = false;     // peers see at once what this process stores
   std::uint64_t waited_ns = 0;
 };
 

@@ -66,7 +66,11 @@ bool Releases::try_release(Lock& lock, std::span<Request* const> requests, CallS
     expected_ns += cost_ns(request->range());
     if (!request->is_send()) ways_.look_at_sentinels(*request);
   }
-  const ReleaseTerms terms{job_.config.release, job_.config.send_release, job_.concurrent_calls, waited_ns};
+  const ReleaseTerms terms{.mode = job_.config.release,
+                           .releases_sends = job_.config.send_release,
+                           .concurrent_calls = job_.concurrent_calls,
+                           .shares_memory = job_.host.shares_memory && job_.host.shares_memory(),
+                           .waited_ns = waited_ns};
   std::size_t migrated_pages = 0;
   for (const Request* request : requests) {
     if (is_open(request) && !may_release(*request, terms, migrated_pages)) return false;

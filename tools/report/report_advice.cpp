@@ -28,6 +28,7 @@ std::string remedy_for(const std::string& reason) {
       {describe(Fallback::mode_matched_only), "SLUICE_RELEASE=early"},
       {describe(Fallback::errors_return), "SLUICE_RELEASE=early, if errors are no part of what the program does"},
       {describe(Fallback::concurrent_calls), "ask for MPI_THREAD_SERIALIZED or less if the threads take turns"},
+      {describe(Fallback::shared_window), "free windows of shared memory that are not used any more"},
       {describe(Fallback::send_not_offered), "send from the same buffer again and again, not from a new one"},
   };
   const auto found = remedies.find(reason);

@@ -178,6 +178,26 @@ static void beside_trees(void) { beside_a_message("a short collective", trees); 
 static void beside_a_type_with_gaps(void) { beside_a_message("MPI_Bcast of a column", type_with_gaps); }
 static void beside_packing(void) { beside_a_message("packing", packing); }
 
+static MPI_Win window;
+static volatile int* shared;  // of rank 0
+
+static void open_window(void) {
+  MPI_Aint bytes;
+  int unit;
+  void* memory;
+  MPI_Win_allocate_shared(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, WORLD, &memory, &window);
+  MPI_Win_shared_query(window, 0, &bytes, &unit, &memory);
+  shared = memory;
+  if (rank == 0) shared[0] = shared[1] = 0;
+  MPI_Barrier(WORLD);
+}
+
+static void beside_a_shared_window(void) {
+  open_window();
+  beside_a_message("MPI_Barrier with a window", barrier);
+  MPI_Win_free(&window);
+}
+
 // --- what has to wait, of the message that rank 1 receives
 
 static void of_a_message(void (*call)(void)) {
@@ -306,12 +326,34 @@ static void before_it_is_sent(void (*call)(void)) {
 static void a_barrier_before_it_is_sent(void) { before_it_is_sent(barrier); }
 static void a_sum_before_it_is_sent(void) { before_it_is_sent(sum); }
 
+// Nobody is called: rank 0 sees the store, and rank 1 what rank 0 has stored before the message.
+static void a_store_before_it_is_sent(void) {
+  begin();
+  open_window();
+  if (rank == 0) {
+    const double until = seconds_now() + 0.02;
+    while (seconds_now() < until && !shared[0]) continue;
+    EXPECT(!shared[0], "a store after the receive was seen before the message was sent");
+    fill(buffer, large, 5);
+    shared[1] = 1;
+    MPI_Send(buffer, large, MPI_BYTE, 1, announced, WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(buffer, large, MPI_BYTE, 0, announced, WORLD, IGNORE);
+    EXPECT(shared[1], "a store before the message is not seen after the receive");
+    shared[0] = 1;
+    expect_filled(buffer, large, 5);
+  }
+  MPI_Win_free(&window);
+  end();
+}
+
 static const Case cases[] = {CASE(beside_a_barrier, 3),
                              CASE(beside_a_sum, 3),
                              CASE(beside_a_sum_in_place, 3),
                              CASE(beside_trees, 3),
                              CASE(beside_a_type_with_gaps, 3),
                              CASE(beside_packing, 3),
+                             CASE(beside_a_shared_window, 3),
                              CASE(a_bcast_from_inside, 3),
                              CASE(a_sum_into_it, 3),
                              CASE(a_bcast_of_all, 3),
@@ -320,5 +362,6 @@ static const Case cases[] = {CASE(beside_a_barrier, 3),
                              CASE(an_operation_that_touches_it, 3),
                              CASE(different_lengths, 3),
                              CASE(a_barrier_before_it_is_sent, 3),
-                             CASE(a_sum_before_it_is_sent, 3)};
+                             CASE(a_sum_before_it_is_sent, 3),
+                             CASE(a_store_before_it_is_sent, 3)};
 SUITE(cases)

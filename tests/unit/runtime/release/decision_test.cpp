@@ -33,6 +33,10 @@ constexpr ReleaseTerms early{.mode = ReleaseMode::early, .releases_sends = true,
 constexpr ReleaseTerms matched{.mode = ReleaseMode::matched, .releases_sends = true, .waited_ns = 2 * cost_ns};
 constexpr ReleaseTerms threads{
     .mode = ReleaseMode::automatic, .releases_sends = true, .concurrent_calls = true, .waited_ns = 2 * cost_ns};
+constexpr ReleaseTerms shared{
+    .mode = ReleaseMode::automatic, .releases_sends = true, .shares_memory = true, .waited_ns = 2 * cost_ns};
+constexpr ReleaseTerms shared_early{
+    .mode = ReleaseMode::early, .releases_sends = true, .shares_memory = true, .waited_ns = 2 * cost_ns};
 constexpr ReleaseTerms short_wait{.mode = ReleaseMode::automatic, .releases_sends = true, .waited_ns = cost_ns - 1};
 constexpr ReleaseTerms no_sends{.mode = ReleaseMode::automatic, .releases_sends = false, .waited_ns = 2 * cost_ns};
 
@@ -73,6 +77,8 @@ TEST(ReleaseDecision, of_a_receive_whose_message_is_not_known) {
       {"its error would return", automatic, returns, refused(Fallback::errors_return)},
       {"its error would return, early", early, returns, if_block},
       {"threads in calls", threads, unmatched, refused(Fallback::concurrent_calls)},
+      {"peers see what is stored", shared, unmatched, refused(Fallback::shared_window)},
+      {"peers see what is stored, early", shared_early, unmatched, refused(Fallback::shared_window)},
       {"from this process", automatic, with(unmatched, &R::is_from_self, true), no},
       {"nothing goes behind a guard", automatic, with(unmatched, &R::can_go_on, false), refused(Fallback::other_copy)},
       {"with gaps", automatic, spread(unmatched, 2 * mb), if_block},
@@ -103,6 +109,7 @@ TEST(ReleaseDecision, of_a_receive_whose_message_is_known) {
       {"with gaps", automatic, spread(with(known, Path::written, mb), 2 * mb), refused(Fallback::not_contiguous)},
       {"matched only", matched, with(known, Path::written, mb), yes},
       {"threads in calls", threads, with(known, Path::written, mb), yes},
+      {"peers see what is stored", shared, with(known, Path::written, mb), yes},
       {"its error would return", automatic, with(with(known, &BlockedReceive::errors_return, true), Path::written, mb), yes},
       {"short", automatic, with(with(known, &BlockedReceive::bytes, smallest_release - 1), Path::written, mb), no},
   };
@@ -121,6 +128,7 @@ TEST(ReleaseDecision, of_a_send) {
   const std::vector<Case> cases = {
       {"an ordinary one", automatic, offered, if_block},
       {"matched only is about receives", matched, offered, if_block},
+      {"so is what peers see", shared, offered, if_block},
       {"sends are not released", no_sends, offered, no},
       {"synchronous", automatic, with(offered, &S::is_standard, false), no},
       {"short", automatic, with(offered, &S::bytes, smallest_release - 1), no},

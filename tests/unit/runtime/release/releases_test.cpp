@@ -47,6 +47,7 @@ struct FakeWays final : Releases::Ways {
 };
 
 bool host_is_busy = false;
+bool memory_is_shared = false;
 
 class ReleasesTest : public testing::Test {
  protected:
@@ -54,7 +55,7 @@ class ReleasesTest : public testing::Test {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "the sanitizer has a thread that blocks SIGSEGV, so nothing is released";
 #endif
-    host_is_busy = false;
+    host_is_busy = memory_is_shared = false;
     transport_.writes = true;
     world_.become({Peer{0}, Peer{1}}, Rank{1});
     releases_.begin(waiter_);
@@ -63,6 +64,7 @@ class ReleasesTest : public testing::Test {
     EngineParts made = one_of_two(Peer{1}, transport, {}, &arena);
     made.config.send_release = true;
     made.host.outstanding = [] { return host_is_busy; };
+    made.host.shares_memory = [] { return memory_is_shared; };
     return made;
   }
   /// Posted, and waited for; its message is not known.
@@ -212,6 +214,17 @@ TEST_F(ReleasesTest, nothing_is_released_while_the_host_has_work) {
   host_is_busy = true;
   EXPECT_FALSE(try_release({&first_}));
   EXPECT_EQ(count(Fallback::host_outstanding), 1u);
+}
+
+TEST_F(ReleasesTest, only_what_is_matched_is_released_while_peers_see_what_is_stored) {
+  const Block block(arena_, 64);
+  await(first_, block.range());
+  memory_is_shared = true;
+  EXPECT_FALSE(try_release({&first_}));
+  EXPECT_EQ(count(Fallback::shared_window), 1u);
+  match_by_write(first_);
+  EXPECT_TRUE(try_release({&first_}));
+  complete(first_);
 }
 
 TEST_F(ReleasesTest, a_receive_that_was_announced_is_asked_back_after_a_while) {
