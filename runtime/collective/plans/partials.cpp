@@ -1,16 +1,13 @@
 #include "runtime/collective/plans/partials.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace sluice::plans {
 
 Partials::Partials(std::size_t ranks, const NodeMap& map) : map_(map), order_(ranks) {
   collect(0, order_.leaves());
-  // Equal powers of two of neighbours: a tree of trees.
-  const std::size_t count = all_.front().count;
-  are_canonical_ = std::has_single_bit(count) &&
-                   std::all_of(all_.begin(), all_.end(), [&](const Partial& partial) { return partial.count == count; });
+  // Subtrees of as many ranks each: a tree of trees.
+  are_canonical_ = std::all_of(all_.begin(), all_.end(), [&](const Partial& partial) { return partial.count == all_[0].count; });
 }
 
 void Partials::collect(std::size_t leaf, std::size_t leaves) {

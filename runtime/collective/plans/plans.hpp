@@ -19,7 +19,8 @@
 // A part has bytes_to() or bytes_from() on both sides, and one of no bytes is not sent. Messages that only go from rank to rank
 // stand in an order in which no rank is met by all at once.
 //
-// Pure functions: any thread, no state. tests/unit/runtime/collective/plans_test.cpp carries the schedules of all ranks out.
+// Pure functions: any thread, no state. tests/unit/runtime/collective/plans_test.cpp and
+// block_plans_test.cpp carry the schedules of all ranks out.
 #pragma once
 
 #include "runtime/collective/schedule.hpp"
@@ -31,5 +32,12 @@ Schedule barrier(const Shape& shape);
 Schedule bcast(const Shape& shape);
 Schedule reduce(const Shape& shape);
 Schedule allreduce(const Shape& shape);
+Schedule gather(const Shape& shape);
+Schedule scatter(const Shape& shape);
+Schedule allgather(const Shape& shape);
+Schedule alltoall(const Shape& shape);
+Schedule reduce_scatter(const Shape& shape);
+Schedule scan(const Shape& shape);
+Schedule exscan(const Shape& shape);
 
 }  // namespace sluice::plans

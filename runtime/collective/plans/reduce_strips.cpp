@@ -1,8 +1,9 @@
 // Each rank folds one strip of the vector, so each byte is moved and folded once. Between nodes only what their ranks have in
 // common goes, once for each subtree of the canonical order that lies on one node.
 //
-// Rank m of each node owns strip m there, and of this strip the part that has the number of its node. A strip goes in segments.
-// Each stage of a segment is one round, and the segment behind it is one stage behind:
+// There are as many strips as the largest node has ranks. On a node its ranks own them in turn, and of each the part that has the
+// number of the node. A strip goes in segments. Each stage of a segment is one round, and the segment behind it is one stage
+// behind:
 //
 //   collect   inside each node, the owner gets its strip of all others
 //   join      it folds what is a subtree
@@ -49,31 +50,30 @@ struct Stages {
   std::size_t last_read = 0;  // of scratch memory
 };
 
-/// What is whose.
+/// How the vector is cut, and what is whose.
 class Strips {
  public:
-  Strips(const Shape& shape, const NodeMap& map, const Stages& stages)
-      : whole_{0, shape.bytes}, element_bytes_(shape.element_bytes), owners_(map.least_members()), nodes_(map.nodes()) {
-    const std::size_t pieces = whole_.bytes / (owners_ * nodes_) / std::max<std::size_t>(1, shape.segment_bytes);
-    segments_ = std::clamp<std::size_t>(pieces, 1, most_segments(stages.count));
+  Strips(const Shape& shape, const NodeMap& map) : whole_{0, shape.bytes}, element_bytes_(shape.element_bytes), map_(map) {}
+
+  void cut_in(std::size_t segments) { segments_ = segments; }
+  [[nodiscard]] std::size_t segments() const { return segments_; }
+  [[nodiscard]] std::size_t count() const { return map_.most_members(); }
+  [[nodiscard]] std::size_t owner(std::size_t node, std::size_t strip) const {
+    return map_.members(node)[strip % map_.members(node).size()];
   }
 
-  /// On each node, the first of its ranks.
-  [[nodiscard]] std::size_t owners() const { return owners_; }
-  [[nodiscard]] std::size_t segments() const { return segments_; }
-  [[nodiscard]] Part segment(std::size_t owner, std::size_t i) const {
-    return whole_.cut(owners_, owner, element_bytes_).cut(segments_, i, element_bytes_);
+  [[nodiscard]] Part segment(std::size_t strip, std::size_t i) const {
+    return whole_.cut(count(), strip, element_bytes_).cut(segments_, i, element_bytes_);
   }
-  [[nodiscard]] Part part(std::size_t owner, std::size_t i, std::size_t node) const {
-    return segment(owner, i).cut(nodes_, node, element_bytes_);
+  [[nodiscard]] Part part(std::size_t strip, std::size_t i, std::size_t node) const {
+    return segment(strip, i).cut(map_.nodes(), node, element_bytes_);
   }
 
  private:
   Part whole_;
   std::size_t element_bytes_;
-  std::size_t owners_;
-  std::size_t nodes_;
-  std::size_t segments_;
+  const NodeMap& map_;
+  std::size_t segments_ = 1;
 };
 
 /// Pieces of equal size, some for each segment. A segment has them until so many others have come.
@@ -98,10 +98,11 @@ class ReduceByStrips {
         node_(map_.node_of(shape.own())),
         index_(map_.index_of(shape.own())),
         stages_(map_, kind),
-        strips_(shape, map_, stages_),
-        partials_(shape.ranks, map_),
-        folded_(strips_.segments()) {
-    if (is_owner()) lay_out_scratch();
+        strips_(shape, map_),
+        partials_(shape.ranks, map_) {
+    strips_.cut_in(segments());
+    lay_out_scratch();
+    folded_.resize(strips_.segments() * strips_.count());
   }
 
   Schedule schedule() {
@@ -109,45 +110,69 @@ class ReduceByStrips {
     rounds.resize(strips_.segments() + stages_.count - 1);
     for (std::size_t i = 0; i < strips_.segments(); ++i) {
       if (stages_.are_near) collect(rounds[i + stages_.collect], i);
-      if (stages_.are_near && is_owner()) join(rounds[i + stages_.join], i);
-      if (stages_.are_far && is_owner()) exchange(rounds[i + stages_.exchange], i);
-      if (stages_.are_far && is_owner()) fold(rounds[i + stages_.fold], i);
+      for (std::size_t strip = index_; strip < strips_.count(); strip += neighbours().size()) {
+        if (stages_.are_near) join(rounds[i + stages_.join], i, strip);
+        if (stages_.are_far) exchange(rounds[i + stages_.exchange], i, strip);
+        if (stages_.are_far) fold(rounds[i + stages_.fold], i, strip);
+        if (stages_.are_far && kind_ == Kind::allreduce) spread(rounds[i + stages_.spread], i, strip);
+      }
       if (kind_ == Kind::reduce) give_to_root(rounds[i + stages_.spread], i);
-      if (kind_ == Kind::allreduce && stages_.are_far && is_owner()) spread(rounds[i + stages_.spread], i);
-      if (kind_ == Kind::allreduce && stages_.are_near) hand(rounds[i + stages_.hand], i);
+      if (stages_.are_near && kind_ == Kind::allreduce) hand(rounds[i + stages_.hand], i);
     }
     return finished(std::move(schedule_));
   }
 
  private:
-  [[nodiscard]] bool is_owner() const { return index_ < strips_.owners(); }
   [[nodiscard]] bool has_result() const { return kind_ == Kind::allreduce || shape_.is_root(); }
   [[nodiscard]] const std::vector<std::size_t>& neighbours() const { return map_.members(node_); }
-  [[nodiscard]] Part own_part(std::size_t i) const { return strips_.part(index_, i, node_); }
+  /// Among the strips of this rank.
+  [[nodiscard]] std::size_t number(std::size_t strip) const { return strip / neighbours().size(); }
+  [[nodiscard]] std::size_t most_strips() const { return (strips_.count() - 1) / map_.least_members() + 1; }
+  [[nodiscard]] Region& folded(std::size_t i, std::size_t strip) { return folded_[i * strips_.count() + strip]; }
+  [[nodiscard]] Part own_part(std::size_t i, std::size_t strip) const { return strips_.part(strip, i, node_); }
+
+  /// In how many rounds what a stage receives is in use.
+  [[nodiscard]] std::size_t lifetime(std::size_t stage) const { return stages_.last_read - stage + 1; }
+
+  /// The same on all ranks. Where nodes differ, or few operands can be joined, scratch memory asks for more of them.
+  [[nodiscard]] std::size_t segments() const {
+    const std::size_t owners = strips_.count() * map_.nodes();
+    const std::size_t pieces = shape_.bytes / owners / std::max<std::size_t>(1, shape_.segment_bytes);
+    const std::size_t operands = most_strips() * partials_.all().size() / owners;
+    const std::size_t least = operands > 1 ? operands * lifetime(stages_.exchange) : 1;
+    return std::max(least, std::min(pieces, most_segments(stages_.count)));
+  }
 
   void lay_out_scratch() {
-    const auto lifetime = [&](std::size_t first) { return std::min(stages_.last_read - first + 1, strips_.segments()); };
-    near_ = {0, padded(strips_.segment(index_, 0).bytes), neighbours().size() - 1, lifetime(stages_.collect)};
-    far_ = {near_.end(), padded(own_part(0).bytes), partials_.all().size(), lifetime(stages_.exchange)};
-    if (!stages_.are_far) far_.of_a_segment = 0;
-    schedule_.scratch_bytes = far_.end();
+    const auto live = [&](std::size_t stage) { return std::min(lifetime(stage), strips_.segments()); };
+    const std::size_t own_strips = number(strips_.count() - 1 - index_) + 1;
+    near_ = {0, padded(strips_.segment(0, 0).bytes), own_strips * (neighbours().size() - 1), live(stages_.collect)};
+    far_ = {near_.end(), padded(strips_.part(0, 0, 0).bytes), own_strips * partials_.all().size(), live(stages_.exchange)};
+    schedule_.scratch_bytes = stages_.are_far ? far_.end() : near_.end();
   }
 
-  [[nodiscard]] Region near_slot(std::size_t rank, std::size_t i) const {
+  [[nodiscard]] Region near_slot(std::size_t rank, std::size_t i, std::size_t strip) const {
     const std::size_t index = map_.index_of(rank);
-    return near_.at(i, index < index_ ? index : index - 1, strips_.segment(index_, i).bytes);
+    const std::size_t slot = number(strip) * (neighbours().size() - 1) + (index < index_ ? index : index - 1);
+    return near_.at(i, slot, strips_.segment(strip, i).bytes);
   }
+  [[nodiscard]] Region far_slot(std::size_t partial, std::size_t i, std::size_t strip) const {
+    return far_.at(i, number(strip) * partials_.all().size() + partial, own_part(i, strip).bytes);
+  }
+  [[nodiscard]] static Region operand_at(const Part& part) { return operand(part.bytes, part.begin); }
+  [[nodiscard]] static Region result_at(const Part& part) { return result(part.bytes, part.begin); }
 
-  /// What this node has of a segment of this rank's strip.
-  [[nodiscard]] Region own_partial(const Partial& partial, std::size_t i) const {
-    if (partial.first != shape_.own()) return near_slot(partial.first, i);
-    if (partial.count > 1) return near_slot(partial.first + 1, i);
-    const Part segment = strips_.segment(index_, i);
-    return operand(segment.bytes, segment.begin);
+  /// What this node has of a segment.
+  [[nodiscard]] Region own_partial(const Partial& partial, std::size_t i, std::size_t strip) const {
+    if (partial.first != shape_.own()) return near_slot(partial.first, i, strip);
+    if (partial.count > 1) return near_slot(partial.first + 1, i, strip);
+    return operand_at(strips_.segment(strip, i));
   }
-  [[nodiscard]] Region own_partial(const Partial& partial, std::size_t i, const Part& part) const {
-    Region region = own_partial(partial, i);
-    region.begin += part.begin - strips_.segment(index_, i).begin;
+  /// ... of the part that has the number of a node.
+  [[nodiscard]] Region own_partial(const Partial& partial, std::size_t i, std::size_t strip, std::size_t node) const {
+    const Part part = strips_.part(strip, i, node);
+    Region region = own_partial(partial, i, strip);
+    region.begin += part.begin - strips_.segment(strip, i).begin;
     region.bytes = part.bytes;
     return region;
   }
@@ -157,89 +182,84 @@ class ReduceByStrips {
     for (std::size_t distance = 1; distance < members; ++distance) {
       const std::size_t source = neighbours()[(index_ + members - distance) % members];
       const std::size_t target = (index_ + distance) % members;
-      if (is_owner()) receive(round, source, near_slot(source, i));
-      if (target >= strips_.owners()) continue;
-      const Part segment = strips_.segment(target, i);
-      send(round, neighbours()[target], operand(segment.bytes, segment.begin));
+      for (std::size_t strip = index_; strip < strips_.count(); strip += members) {
+        receive(round, source, near_slot(source, i, strip));
+      }
+      for (std::size_t strip = target; strip < strips_.count(); strip += members) {
+        send(round, neighbours()[target], operand_at(strips_.segment(strip, i)));
+      }
     }
   }
 
-  void join(Round& round, std::size_t i) {
-    const Part segment = strips_.segment(index_, i);
+  void join(Round& round, std::size_t i, std::size_t strip) {
+    const Part segment = strips_.segment(strip, i);
     if (segment.bytes == 0) return;
     for (const Partial& partial : partials_.all()) {
       if (partial.node != node_ || partial.count == 1) continue;
       Round::Local& all = round.local.emplace_back();
       for (std::size_t rank = partial.first; rank < partial.first + partial.count; ++rank) {
-        all.sources.push_back(rank == shape_.own() ? operand(segment.bytes, segment.begin) : near_slot(rank, i));
+        all.sources.push_back(rank == shape_.own() ? operand_at(segment) : near_slot(rank, i, strip));
       }
-      const bool is_all = !stages_.are_far;
-      all.target = is_all && has_result() ? result(segment.bytes, segment.begin) : own_partial(partial, i);
-      if (is_all) folded_[i] = all.target;
+      const bool is_fold = !stages_.are_far;
+      all.target = is_fold && has_result() ? result_at(segment) : own_partial(partial, i, strip);
+      if (is_fold) folded(i, strip) = all.target;
     }
   }
 
-  void exchange(Round& round, std::size_t i) const {
+  void exchange(Round& round, std::size_t i, std::size_t strip) const {
     for (std::size_t distance = 1; distance < map_.nodes(); ++distance) {
       const std::size_t source = (node_ + map_.nodes() - distance) % map_.nodes();
       const std::size_t target = (node_ + distance) % map_.nodes();
       for (std::size_t number = 0; number < partials_.all().size(); ++number) {
         const Partial& partial = partials_.all()[number];
-        if (partial.node == source) receive(round, map_.members(source)[index_], far_.at(i, number, own_part(i).bytes));
-        if (partial.node != node_) continue;
-        send(round, map_.members(target)[index_], own_partial(partial, i, strips_.part(index_, i, target)));
+        if (partial.node == source) receive(round, strips_.owner(source, strip), far_slot(number, i, strip));
+        if (partial.node == node_) send(round, strips_.owner(target, strip), own_partial(partial, i, strip, target));
       }
     }
   }
 
-  [[nodiscard]] Region final_target(const Region& lower, const Region& upper, const Part& part) const {
-    if (has_result()) return result(part.bytes, part.begin);
-    return lower.area == Region::Area::scratch ? lower : upper;
-  }
-
-  void fold(Round& round, std::size_t i) {
-    const Part part = own_part(i);
+  void fold(Round& round, std::size_t i, std::size_t strip) {
+    const Part part = own_part(i, strip);
     if (part.bytes == 0) return;
     std::size_t number = 0;
     const auto value = [&](const Partial& partial) {
-      const Region far = far_.at(i, number++, part.bytes);
-      return partial.node == node_ ? own_partial(partial, i, part) : far;
+      const Region far = far_slot(number++, i, strip);
+      return partial.node == node_ ? own_partial(partial, i, strip, node_) : far;
+    };
+    const auto target = [&](const Region& lower, const Region& upper, bool is_last) {
+      if (is_last && has_result()) return result_at(part);
+      return lower.area == Region::Area::scratch ? lower : upper;
     };
     if (partials_.are_canonical()) {
       std::vector<Region> sources;
       for (const Partial& partial : partials_.all()) sources.push_back(value(partial));
-      folded_[i] = final_target(sources[0], sources[1], part);
-      round.local.push_back({std::move(sources), folded_[i]});
+      folded(i, strip) = target(sources[0], sources[1], true);
+      round.local.push_back({std::move(sources), folded(i, strip)});
       return;
     }
-    folded_[i] = partials_.fold(value, [&](const Region& lower, const Region& upper, bool is_last) {
-      const Region target = is_last ? final_target(lower, upper, part) : lower.area == Region::Area::scratch ? lower : upper;
-      combine(round, lower, upper, target);
-      return target;
+    folded(i, strip) = partials_.fold(value, [&](const Region& lower, const Region& upper, bool is_last) {
+      const Region joined = target(lower, upper, is_last);
+      combine(round, lower, upper, joined);
+      return joined;
     });
   }
 
-  void give_to_root(Round& round, std::size_t i) const {
-    if (!shape_.is_root()) {
-      if (is_owner()) send(round, static_cast<std::size_t>(shape_.root), folded_[i]);
-      return;
-    }
+  void give_to_root(Round& round, std::size_t i) {
     for (std::size_t distance = 0; distance < map_.nodes(); ++distance) {
       const std::size_t node = (node_ + distance) % map_.nodes();
-      for (std::size_t owner = 0; owner < strips_.owners(); ++owner) {
-        const std::size_t source = map_.members(node)[owner];
-        const Part part = strips_.part(owner, i, node);
-        if (source != shape_.own()) receive(round, source, result(part.bytes, part.begin));
+      for (std::size_t strip = 0; strip < strips_.count(); ++strip) {
+        const std::size_t source = strips_.owner(node, strip);
+        if (shape_.is_root() && source != shape_.own()) receive(round, source, result_at(strips_.part(strip, i, node)));
+        if (!shape_.is_root() && source == shape_.own()) send(round, static_cast<std::size_t>(shape_.root), folded(i, strip));
       }
     }
   }
 
-  void spread(Round& round, std::size_t i) const {
+  void spread(Round& round, std::size_t i, std::size_t strip) {
     for (std::size_t distance = 1; distance < map_.nodes(); ++distance) {
       const std::size_t source = (node_ + map_.nodes() - distance) % map_.nodes();
-      const Part theirs = strips_.part(index_, i, source);
-      receive(round, map_.members(source)[index_], result(theirs.bytes, theirs.begin));
-      send(round, map_.members((node_ + distance) % map_.nodes())[index_], folded_[i]);
+      receive(round, strips_.owner(source, strip), result_at(strips_.part(strip, i, source)));
+      send(round, strips_.owner((node_ + distance) % map_.nodes(), strip), folded(i, strip));
     }
   }
 
@@ -247,10 +267,13 @@ class ReduceByStrips {
     const std::size_t members = neighbours().size();
     for (std::size_t distance = 1; distance < members; ++distance) {
       const std::size_t source = (index_ + members - distance) % members;
-      const Part theirs = strips_.segment(source % strips_.owners(), i);
-      const Part own = strips_.segment(index_ % strips_.owners(), i);
-      if (source < strips_.owners()) receive(round, neighbours()[source], result(theirs.bytes, theirs.begin));
-      if (is_owner()) send(round, neighbours()[(index_ + distance) % members], result(own.bytes, own.begin));
+      const std::size_t target = (index_ + distance) % members;
+      for (std::size_t strip = source; strip < strips_.count(); strip += members) {
+        receive(round, neighbours()[source], result_at(strips_.segment(strip, i)));
+      }
+      for (std::size_t strip = index_; strip < strips_.count(); strip += members) {
+        send(round, neighbours()[target], result_at(strips_.segment(strip, i)));
+      }
     }
   }
 
@@ -258,13 +281,13 @@ class ReduceByStrips {
   Kind kind_;
   NodeMap map_;
   std::size_t node_;
-  std::size_t index_;  // in the node: the number of the strip
+  std::size_t index_;  // in the node
   Stages stages_;
   Strips strips_;
   Partials partials_;
   Slots near_;
   Slots far_;
-  std::vector<Region> folded_;  // by segment: where this rank has the result of its part
+  std::vector<Region> folded_;  // by segment and strip: where this rank has the result of its part
   Schedule schedule_;
 };
 
