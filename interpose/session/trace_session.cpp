@@ -14,6 +14,7 @@
 #include "runtime/alias/arena.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/engine/statistics.hpp"
+#include "runtime/trace/call_paths.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace sluice {
@@ -51,6 +52,11 @@ void name_reasons() {
   }
 }
 
+/// Empty when all is well, and where no paths are wanted.
+std::string load_stack_walk(const Config& config) {
+  return config.trace.empty() || config.trace_paths == 0 ? std::string() : trace::StackWalk::load();
+}
+
 /// Empty when all is well, and where no trace is wanted.
 std::string open_file(const Config& config, int rank, int size, std::uint64_t job) {
   if (config.trace.empty()) return {};
@@ -58,6 +64,7 @@ std::string open_file(const Config& config, int rank, int size, std::uint64_t jo
     trace::open({.directory = config.trace,
                  .limit_bytes = config.trace_limit,
                  .keep = config.trace_keep == TraceKeep::oldest ? trace::Keep::oldest : trace::Keep::newest,
+                 .path_depth = trace::StackWalk::is_loaded() ? config.trace_paths : 0,
                  .rank = rank,
                  .size = size,
                  .job = job,
@@ -69,6 +76,14 @@ std::string open_file(const Config& config, int rank, int size, std::uint64_t jo
   return {};
 }
 
+/// Of the ranks that have such a trouble, the lowest one tells of it.
+void tell(const char* variable, const std::string& trouble, const char* consequence, int rank, int size, MPI_Comm world) {
+  const auto lowest = size - static_cast<int>(largest_in(world, trouble.empty() ? 0 : static_cast<std::uint64_t>(size - rank)));
+  if (lowest != rank) return;
+  std::fprintf(stderr, "sluice: warning: rank %d: %s: %s; this rank, and others with the same trouble, %s\n", rank, variable,
+               trouble.c_str(), consequence);
+}
+
 }  // namespace
 
 void begin_trace(const Config& config, MPI_Comm world) {
@@ -76,13 +91,8 @@ void begin_trace(const Config& config, MPI_Comm world) {
   if (!wanted_somewhere) return;
   const int rank = rank_in(world);
   const int size = size_of(world);
-  const std::string why_not = open_file(config, rank, size, agree_on_job_number(world));
-  const auto lowest = size - static_cast<int>(largest_in(world, why_not.empty() ? 0 : static_cast<std::uint64_t>(size - rank)));
-  if (lowest == rank) {
-    std::fprintf(stderr,
-                 "sluice: warning: rank %d: SLUICE_TRACE: %s; this rank, and others with the same trouble, write no trace\n",
-                 rank, why_not.c_str());
-  }
+  tell("SLUICE_TRACE_PATHS", load_stack_walk(config), "tell calls apart by their places alone", rank, size, world);
+  tell("SLUICE_TRACE", open_file(config, rank, size, agree_on_job_number(world)), "write no trace", rank, size, world);
   compare_clocks(trace::Moment::start, world);
 }
 
@@ -93,10 +103,11 @@ void describe_job_in_trace(const std::vector<trace::Transporter>& transporters) 
     trace::add_entry(trace::EntryType::peers, static_cast<std::uint32_t>(first),
                      {reinterpret_cast<const char*>(transporters.data()) + first, count});
   }
+  Config config = session().config();
+  if (!trace::StackWalk::is_loaded()) config.trace_paths = 0;  // whatever was asked for: readers go by it
   std::uint32_t position = 0;
   for (const ConfigVariable& variable : config_variables()) {
-    trace::add_text(trace::EntryType::configuration, position++,
-                    std::string(variable.name) + '=' + variable.show(session().config()));
+    trace::add_text(trace::EntryType::configuration, position++, std::string(variable.name) + '=' + variable.show(config));
   }
 }
 

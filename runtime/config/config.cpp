@@ -64,6 +64,7 @@ constexpr std::size_t max_hca_load = 65536;
 constexpr std::size_t max_rtr_wait = 1'000'000;
 constexpr std::size_t longest_verbs_timeout = 60;
 constexpr std::size_t max_verbs_rings = 256;
+constexpr std::size_t max_trace_paths = 24;
 constexpr std::size_t largest_gid_index = 255;
 constexpr std::size_t max_percent = 100;
 constexpr std::size_t min_trace_limit = std::size_t{1} << 20;
@@ -320,6 +321,10 @@ std::vector<ConfigVariable> make_table() {
       one_of(&Config::trace_keep, trace_keeps,
              {"SLUICE_TRACE_KEEP", "oldest or newest", "newest",
               "What a trace keeps that would become larger than its limit: the oldest records, or the newest."}),
+      number(&Config::trace_paths, {0, max_trace_paths},
+             {"SLUICE_TRACE_PATHS", "a number of callers up to 24", "0",
+              "Calls in a trace are told apart by so many of their callers, so that a wait inside a library is shown "
+              "under the line of the program that called it. 0: by the caller of MPI alone."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the "

@@ -79,6 +79,7 @@ struct Config {
   std::string trace;                                            // SLUICE_TRACE=<directory>; empty: no trace is written
   std::size_t trace_limit = std::size_t{16} << 20;              // SLUICE_TRACE_LIMIT=<bytes, with K, M or G>
   TraceKeep trace_keep = TraceKeep::newest;                     // SLUICE_TRACE_KEEP=oldest|newest
+  std::size_t trace_paths = 0;                                  // SLUICE_TRACE_PATHS=<number of callers>; 0: none
   int verbose = 0;                                              // SLUICE_VERBOSE=0..3
   bool summary = false;                                         // SLUICE_SUMMARY=0|1
 

@@ -71,7 +71,7 @@ void open(const Settings& settings) {
   if (::mkdir(settings.directory.c_str(), 0777) != 0 && errno != EEXIST) {
     throw std::runtime_error(settings.directory + ": cannot be made: " + std::strerror(errno));
   }
-  forget_sites();
+  forget_sites(settings.path_depth);
   detail::begin(std::make_unique<Writer>(file_name(settings), describe(settings)));
   add_vocabulary();
   detail::let_in();

@@ -6,8 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <string_view>
 
+#include "runtime/trace/call_paths.hpp"
 #include "runtime/trace/modules.hpp"
 #include "runtime/trace/trace.hpp"
 
@@ -40,6 +43,13 @@ constexpr std::size_t recent_calls = 16;
 /// Of the sites that are known: there are others in another file.
 constinit std::atomic<std::uint32_t> generation{0};
 
+/// Written before the first record.
+constinit std::atomic<std::size_t> path_depth{0};  // 0: no paths
+constinit std::unique_ptr<KnownPaths> known_paths;
+
+/// Return addresses, innermost first.
+using Addresses = std::array<std::uintptr_t, max_frames>;
+
 struct Stack {
   struct Level {
     std::uintptr_t address = 0;  // of an instruction
@@ -67,6 +77,12 @@ struct Stack {
     std::copy(found, end, levels.data());
     return true;
   }
+  /// Of the first levels.
+  std::span<const std::uintptr_t> addresses(Addresses& memory, std::size_t max_depth) const {
+    const std::size_t count = std::min(depth, max_depth);
+    std::transform(levels.begin(), levels.begin() + count, memory.begin(), [](const Level& level) { return level.address; });
+    return std::span(memory).first(count);
+  }
 };
 
 struct Found {
@@ -87,14 +103,34 @@ Found find(std::uint64_t key) {
   return {};
 }
 
-void describe(std::uint32_t number, const Stack& stack, const char* function, bool first_is_exact) {
+void describe(std::uint32_t number, std::span<const std::uintptr_t> addresses, const char* function, bool first_is_exact) {
   SitePayload payload;
   std::strncpy(payload.function.data(), function, payload.function.size() - 1);
   payload.first_is_exact = first_is_exact ? 1 : 0;
-  payload.frames = static_cast<std::uint32_t>(std::min(stack.depth, max_frames));
-  for (std::size_t i = 0; i < payload.frames; ++i) payload.frame[i] = frame_of(stack.levels[i].address);
+  payload.frames = static_cast<std::uint32_t>(addresses.size());
+  std::transform(addresses.begin(), addresses.end(), payload.frame.begin(), frame_of);
   const std::size_t bytes = offsetof(SitePayload, frame) + payload.frames * sizeof(Frame);
   add_entry(EntryType::site, number, {reinterpret_cast<const char*>(&payload), bytes});
+}
+
+/// Told apart by all of these addresses.
+std::uint32_t site_of_path(std::span<const std::uintptr_t> addresses, const char* function, bool first_is_exact) {
+  const Found found = find(XXH3_64bits(addresses.data(), addresses.size_bytes()) | 1);
+  if (found.is_new) describe(found.number(), addresses, function, first_is_exact);
+  return found.number();
+}
+
+std::uint32_t site_of_call_path(std::uintptr_t return_address, std::uintptr_t frame, const char* function) {
+  if (const std::uint32_t known = known_paths->find(return_address, frame)) return known;
+  CallPath path;
+  if (!StackWalk::find(return_address, frame, path_depth.load(std::memory_order_relaxed), path))
+    path = {.levels = {{{return_address, frame - sizeof return_address}}}, .depth = 1};
+  Addresses addresses;
+  const auto known = path.known();
+  std::transform(known.begin(), known.end(), addresses.begin(), [](const CallPath::Level& level) { return level.address; });
+  const std::uint32_t site = site_of_path(std::span(addresses).first(known.size()), function, false);
+  if (site != 0) known_paths->add(frame, path, site);
+  return site;
 }
 
 bool is_layer(std::uintptr_t address) {
@@ -105,11 +141,12 @@ bool is_layer(std::uintptr_t address) {
 }  // namespace
 
 std::uint32_t site_of_call(std::uintptr_t return_address, const void* frame, const char* function) {
+  const auto base = reinterpret_cast<std::uintptr_t>(frame);
+  if (path_depth.load(std::memory_order_relaxed) != 0) return site_of_call_path(return_address, base, function);
   RecentCall& again = recent[return_address / 4 % recent_calls];
   const std::uint32_t now = generation.load(std::memory_order_relaxed);
   if (again.return_address == return_address && again.generation == now) [[likely]]
     return again.number;
-  const auto base = reinterpret_cast<std::uintptr_t>(frame);
   std::uint64_t key = return_address;
   for (std::size_t layer = 0;; ++layer) {
     const Found found = find(key);
@@ -118,7 +155,8 @@ std::uint32_t site_of_call(std::uintptr_t return_address, const void* frame, con
       Stack stack;
       stack.unwind();
       if (!stack.begin_at(return_address)) stack = {.levels = {{{return_address, base}}}, .depth = 1};
-      describe(found.number(), stack, function, false);
+      Addresses memory;
+      describe(found.number(), stack.addresses(memory, max_frames), function, false);
       const bool thin = layer < max_layers && layer + 1 < stack.depth && is_layer(stack.levels[layer].address);
       const std::uintptr_t distance = thin ? stack.levels[layer + 1].frame - base : no_layer;
       if (distance <= ~std::uint32_t{0})
@@ -139,31 +177,33 @@ std::uint32_t site_of_this_call() {
   Stack stack;
   stack.unwind();
   if (!stack.begin_at(caller)) return 0;
-  std::array<std::uint64_t, max_frames> addresses{};
-  const std::size_t depth = std::min(stack.depth, max_frames);
-  for (std::size_t i = 0; i < depth; ++i) addresses[i] = stack.levels[i].address;
-  const Found found = find(XXH3_64bits(addresses.data(), depth * sizeof addresses[0]) | 1);
-  if (found.is_new) describe(found.number(), stack, "", false);
-  return found.number();
+  Addresses memory;
+  return site_of_path(stack.addresses(memory, max_frames), "", false);
 }
 
 std::uint32_t site_of_touch(std::uintptr_t instruction, bool on_stack) {
-  const Found found = find(instruction);
-  if (!found.is_new) return found.number();
+  const std::size_t max_depth = path_depth.load(std::memory_order_relaxed);
+  const bool by_path = max_depth != 0 && on_stack;
+  const Found found = by_path ? Found{} : find(instruction);
+  if (!by_path && !found.is_new) return found.number();
   Stack stack;
   if (on_stack) stack.unwind();
   if (!stack.begin_at(instruction)) stack = {.levels = {{{instruction, 0}}}, .depth = 1};
-  describe(found.number(), stack, "", true);
+  Addresses memory;
+  if (by_path) return site_of_path(stack.addresses(memory, max_depth), "", true);
+  describe(found.number(), stack.addresses(memory, max_frames), "", true);
   return found.number();
 }
 
-void forget_sites() {
+void forget_sites(std::size_t depth) {
   generation.fetch_add(1, std::memory_order_relaxed);
   for (Slot& slot : table) {
     slot.key.store(0, std::memory_order_relaxed);
     slot.deeper.store(0, std::memory_order_relaxed);
   }
   forget_modules();
+  known_paths = depth != 0 ? std::make_unique<KnownPaths>() : nullptr;
+  path_depth.store(std::min(depth, max_frames), std::memory_order_relaxed);
 }
 
 }  // namespace sluice::trace

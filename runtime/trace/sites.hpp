@@ -6,9 +6,11 @@
 // first unwinding also tells at which distance from the stack pointer the layer's own return address lies, and later calls are
 // told apart by the word that they find there. Functions that have no frame of fixed size are none of these layers'.
 //
-// The unwinder is libgcc's, which is in the library anyhow (-static-libgcc). It finds its tables by _dl_find_object, without a
-// lock and without an allocation, so it works in the fault handler as well. libunwind would do neither: its archive is not made
-// for shared objects, and its library probes memory by write(), which is wrapped here, and allocates.
+// With SLUICE_TRACE_PATHS calls are told apart by all who called them, up to that depth (call_paths.hpp). Touches are, too.
+//
+// Touches, and what is said above of layers, are unwound by libgcc, which is in the library anyhow (-static-libgcc). It finds its
+// tables by _dl_find_object, without a lock and without an allocation, so it works in the fault handler as well. libunwind would
+// do neither: it allocates, takes locks, and reads a pipe by read(), which is wrapped here.
 //
 // Threading: everything [any thread, signal handlers]. A slot of the table belongs to the thread that put its key there (compare
 // and exchange from 0); its number is its position, known to everybody at once. `deeper`, told by the owner after unwinding
@@ -30,7 +32,8 @@ std::uint32_t site_of_this_call();
 /// that leads there.
 std::uint32_t site_of_touch(std::uintptr_t instruction, bool on_stack);
 
-/// For a new file, which has none. Before the first record.
-void forget_sites();
+/// For a new file, which has none. Before the first record. `path_depth`: of call paths, at most max_frames; 0: none are kept.
+/// StackWalk is loaded otherwise.
+void forget_sites(std::size_t path_depth);
 
 }  // namespace sluice::trace

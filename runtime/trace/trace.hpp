@@ -40,6 +40,7 @@ struct Settings {
   std::string directory;  // made if it is missing
   std::size_t limit_bytes = 0;
   Keep keep = Keep::newest;
+  std::size_t path_depth = 0;  // SLUICE_TRACE_PATHS; 0: no call paths. Otherwise StackWalk is loaded
   int rank = 0;
   int size = 0;
   std::uint64_t job = 0;

@@ -10,6 +10,18 @@ using trace::Kind;
 
 constexpr std::size_t max_over = 65536;
 
+/// What has called `main` is nobody's.
+PlacePath path_of(const Site& site) {
+  PlacePath path;
+  for (std::size_t frame = site.program_frame; frame < site.frames.size(); ++frame) {
+    path.push_back(site.frames[frame].text());
+    if (site.frames[frame].function == "main") break;
+  }
+  std::reverse(path.begin(), path.end());
+  path.push_back(site.call.empty() ? site.place() : site.call);
+  return path;
+}
+
 Ns since(std::int64_t earlier, std::int64_t later) { return static_cast<Ns>(std::max<std::int64_t>(later - earlier, 0)); }
 
 }  // namespace
@@ -173,8 +185,7 @@ void RankAccount::call(const Event& event) {
   // What a call of the host waited for is told by the records of what it settled.
   const bool is_carried = static_cast<trace::CallClass>(record.detail) == trace::CallClass::carried;
   const Ns waited = is_carried ? record.value : 0;
-  totals.waiting.waited += waited;
-  totals_->ranks[file_->rank()].waited += waited;
+  add_waiting_at(record.site, {.waited = waited});
   const auto known = calls_.find(record.extra);
   if (known == calls_.end()) return;
   known->second.returned = true;
@@ -215,8 +226,7 @@ void RankAccount::release_end(const Event& event) {
 }
 
 void RankAccount::end_release(std::unordered_map<std::uint32_t, Call>::iterator call) {
-  site(call->second.site).waiting.saved += call->second.saved;
-  totals_->ranks[file_->rank()].saved += call->second.saved;
+  add_waiting_at(call->second.site, {.saved = call->second.saved});
   calls_.erase(call);
 }
 
@@ -225,8 +235,7 @@ void RankAccount::wait_on_pages(const Event& event, bool is_fault) {
   Operation* const operation = find(record.operation);
   if (!operation) return;
   SiteTotals& totals = site(operation->released_at);
-  totals.waiting.on_pages += record.duration_ns;
-  totals_->ranks[file_->rank()].on_pages += record.duration_ns;
+  add_waiting_at(operation->released_at, {.on_pages = record.duration_ns});
   add_waiting(*operation, {.on_pages = record.duration_ns});
   const std::string where =
       is_fault ? place_of(record.site) : sites_.at(record.site).text() + ": " + word("settle", record.detail);
@@ -275,6 +284,12 @@ PeerTotals& RankAccount::peer(std::int32_t peer) {
 ProtocolTotals& RankAccount::protocol_of(const Operation& operation) {
   const std::string protocol = operation.has_protocol ? word("protocol", operation.protocol) : "eager";
   return totals_->protocols[{protocol, size_class(operation.bytes)}];
+}
+
+void RankAccount::add_waiting_at(std::uint32_t id, const Waiting& waiting) {
+  site(id).waiting += waiting;
+  totals_->ranks[file_->rank()] += waiting;
+  if (sites_.have_paths()) totals_->paths[path_of(sites_.at(id))] += waiting;
 }
 
 void RankAccount::add_waiting(Operation& operation, const Waiting& waiting) {

@@ -62,6 +62,8 @@ class RankAccount {
   SiteTotals& site(std::uint32_t id);
   PeerTotals& peer(std::int32_t peer);
   ProtocolTotals& protocol_of(const Operation& operation);
+  /// Adds to what was waited at a site, on its path, and by this rank.
+  void add_waiting_at(std::uint32_t site, const Waiting& waiting);
   /// Adds to what was waited for one operation, and for its peer.
   void add_waiting(Operation& operation, const Waiting& waiting);
   void forget(std::uint32_t operation);

@@ -80,6 +80,11 @@ json protocols_as_json(const ReportTotals& totals) {
 json report_as_json(const Trace& trace, const ReportTotals& totals) {
   json sites = json::array();
   for (const SiteTotals* const site : by_waiting(totals)) sites.push_back(site_as_json(*site));
+  json paths = json::array();
+  for (const auto& [path, waiting] : totals.paths) {
+    paths.push_back(waiting_as_json(waiting));
+    paths.back()["path"] = path;
+  }
   json ranks = json::array();
   for (const auto& [rank, waiting] : totals.ranks) {
     ranks.push_back(waiting_as_json(waiting));
@@ -96,6 +101,7 @@ json report_as_json(const Trace& trace, const ReportTotals& totals) {
           {"all", waiting_as_json(totals.all())},
           {"ranks", ranks},
           {"sites", sites},
+          {"paths", paths},
           {"peers", peers_as_json(totals)},
           {"protocols", protocols_as_json(totals)},
           {"fallbacks", totals.fallbacks},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/report/path_tree.hpp"
 #include "tools/report/report.hpp"
 #include "tools/table_text.hpp"
 
@@ -64,6 +65,21 @@ std::string site_table(const ReportTotals& totals, std::size_t most, const Palet
                site->call.empty() ? site->place : site->call + " at " + site->place, most_frequent(site->not_released)});
   }
   return table.empty() ? "" : heading(palette, "call sites") + table.text(palette);
+}
+
+void add_paths(const PathNode& node, std::size_t depth, TextTable& table) {
+  for (const PathNode& next : node.callees) {
+    table.add({show_duration(next.waiting.would_have_blocked()), show_duration(next.waiting.hidden()),
+               show_duration(next.waiting.still_waited()), std::string(2 * depth, ' ') + next.place});
+    add_paths(next, depth + 1, table);
+  }
+}
+
+/// `most` paths to the end; the places on the way to them do not count.
+std::string path_table(const ReportTotals& totals, std::size_t most, const Palette& palette) {
+  TextTable table({{"would block"}, {"hidden"}, {"waited"}, {"called by, and calls", Align::left}});
+  add_paths(path_tree(totals.paths, most), 0, table);
+  return table.empty() ? "" : heading(palette, "call paths") + table.text(palette);
 }
 
 std::string peer_table(const ReportTotals& totals, std::size_t most, const Palette& palette) {
@@ -146,8 +162,9 @@ std::string report_as_text(const Trace& trace, const ReportTotals& totals, std::
   for (const auto& [where, count] : totals.unfinished) unfinished.push_back(fmt::format("{} ({} times)", where, count));
   std::vector<std::string> fallbacks;
   for (const auto& [reason, count] : totals.fallbacks) fallbacks.push_back(fmt::format("{} ({} times)", reason, count));
-  return overview(trace, totals) + site_table(totals, most, palette) + peer_table(totals, most, palette) +
-         protocol_table(totals, palette) + list("transfers that could not go as they had begun", fallbacks, palette) +
+  return overview(trace, totals) + site_table(totals, most, palette) + path_table(totals, most, palette) +
+         peer_table(totals, most, palette) + protocol_table(totals, palette) +
+         list("transfers that could not go as they had begun", fallbacks, palette) +
          events_table("memory made alias blocks", totals.migrations, palette) +
          events_table("memory and adapters", totals.registrations, palette) + counter_table(totals, palette) +
          list("waiting when the trace ended", unfinished, palette) + list("advice", advice(totals), palette);

@@ -66,6 +66,9 @@ struct SiteTotals {
   Ns held_ns = 0;
 };
 
+/// Of a call path (SLUICE_TRACE_PATHS): its places, the outermost first, and the call at last.
+using PlacePath = std::vector<std::string>;
+
 struct PeerTotals {
   std::string transport;
   std::uint64_t sent = 0;
@@ -99,6 +102,7 @@ struct CounterTotals {
 struct ReportTotals {
   std::uint64_t records = 0;
   std::vector<SiteTotals> sites;
+  std::map<PlacePath, Waiting> paths;                                       // empty where the trace keeps none
   std::map<std::pair<std::int32_t, std::int32_t>, PeerTotals> peers;        // rank, peer
   std::map<std::pair<std::string, std::size_t>, ProtocolTotals> protocols;  // protocol, size class; of received messages
   std::map<std::string, std::uint64_t> fallbacks;

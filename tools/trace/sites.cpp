@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 namespace sluice {
 
@@ -14,11 +15,26 @@ bool lies_in(const CodePlace& place, const char* library) {
 /// libmpi.so.40, libmpi_mpifh.so.40, libmpi_usempif08.so.40; and Sluice itself.
 bool is_of_a_library(const CodePlace& place) { return lies_in(place, "libmpi") || lies_in(place, "libsluice"); }
 
+bool keeps_paths(const TraceTable& table) {
+  constexpr std::string_view name = "SLUICE_TRACE_PATHS=";
+  const auto& settings = table.configuration();
+  return std::any_of(settings.begin(), settings.end(), [name](const auto& setting) {
+    return setting.second.starts_with(name) && setting.second != std::string(name) + "0";
+  });
+}
+
 }  // namespace
 
-std::string Site::place() const { return frames.empty() ? "unknown place" : frames[program_frame].text(); }
+std::string Site::place() const {
+  if (frames.empty()) return "unknown place";
+  const std::string caller = frames[program_frame].text();
+  return own_frame == program_frame ? caller : frames[own_frame].text() + " through " + caller;
+}
 
 std::string Site::text() const { return call.empty() ? place() : call + " at " + place(); }
+
+Sites::Sites(const TraceFile& file, Symbols& symbols)
+    : file_(&file), symbols_(&symbols), have_paths_(keeps_paths(file.table())) {}
 
 const Site& Sites::at(std::uint32_t id) {
   if (const auto known = known_.find(id); known != known_.end()) return known->second;
@@ -43,6 +59,13 @@ const Site& Sites::at(std::uint32_t id) {
   if (site.call.empty() && outside != site.frames.begin() && lies_in(*std::prev(outside), "libsluice"))
     site.call = std::prev(outside)->symbol;
   if (outside != site.frames.end()) site.program_frame = static_cast<std::size_t>(outside - site.frames.begin());
+  site.own_frame = site.program_frame;
+  if (have_paths_) {
+    const std::string_view program = file_->header().program.data();
+    const auto own =
+        std::find_if(outside, site.frames.end(), [program](const CodePlace& place) { return place.module == program; });
+    if (own != site.frames.end()) site.own_frame = static_cast<std::size_t>(own - site.frames.begin());
+  }
   return site;
 }
 

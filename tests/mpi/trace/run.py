@@ -2,6 +2,7 @@
 reasons; `sluice export` writes what `sluice dump` tells, by the rules of each format; `sluice diff` finds nothing between a trace and itself;
 the page of `sluice timeline` shows it all in a browser (timeline_page.py).
 A program that logs what it does (events*.c), also with releases of sends and over TCP: `sluice dump` tells the same, event for event.
+A program that waits far below in a library (call_paths.c): its own lines are told.
 Clocks of ranks that differ; a trace that cannot be written.
 A long trace (make_trace.cpp): `sluice report` needs little memory, and an export that is interrupted leaves nothing
 behind; of 10 million records with --long, of a million otherwise."""
@@ -194,6 +195,41 @@ def check_waits(options, tally, trace):
             timeline_page.save_picture(page, options.picture)
 
 
+PATH_TURNS = 8
+LATE_MS = 20
+
+
+def check_paths(options, tally, directory):
+    """A wait far below in a library is told under the line of the program, with SLUICE_TRACE_PATHS; without it, under the library's."""
+    for depth in (0, 2, 24):
+        trace = directory / str(depth)
+        job = job_of(options, "call_paths", trace, settings={"SLUICE_TRACE_PATHS": str(depth)})
+        tally.check(f"paths: the job ends well ({depth})", "" if job.ok and not job.stdout else job.describe())
+        if not job.ok:
+            continue
+        report = json.loads(sluice(options, "report", "--json", trace / "rank-000000.trace"))
+        calls = {site["place"]: site["calls"] for site in report["sites"] if site["call"] == "MPI_Recv"}
+        own = re.compile(r"call_paths\.c:\d+ \((in_time|too_late)\) through path_layers\.c:\d+ \(inner\)")
+        if depth < 24:
+            tally.check(f"paths: without all callers there is one place ({depth})",
+                        "" if len(calls) == 1 and not any(map(own.match, calls)) else f"{calls}")
+            tally.check(f"paths: as deep as asked for ({depth})",
+                        "" if all(len(path["path"]) == depth + 1 for path in report["paths"]) and bool(report["paths"]) == (depth > 0)
+                        else f"{report['paths']}")
+            continue
+        tally.check("paths: each line of the program has its calls",
+                    "" if len(calls) == 2 and all(map(own.match, calls)) and set(calls.values()) == {PATH_TURNS} else f"{calls}")
+        waited = {own.match(site["place"])[1]: site["waited_ns"] for site in report["sites"] if own.match(site["place"])}
+        tally.check("paths: who waited is the line that was too late",
+                    "" if waited["too_late"] >= PATH_TURNS * LATE_MS * 1_000_000 * 0.9 else f"{waited}")
+        names = [[re.search(r"\((\w+)\)$", place)[1] for place in path["path"][:-1]] for path in report["paths"]
+                 if path["path"][-1] == "MPI_Recv"]
+        tally.check("paths: from main down to the call",
+                    "" if sorted(names) == [["main", line, "outer", "middle", "inner"] for line in ("in_time", "too_late")] else f"{names}")
+        text = sluice(options, "report", trace / "rank-000000.trace")
+        tally.check("paths: the report shows them as a tree", "" if re.search(r"call paths.*\n.*main.*\n.*  call_paths", text, re.DOTALL) else text)
+
+
 OTHER_CLOCK = ["unshare", "--time", "--monotonic=1000", "--fork"]
 RANK_1_HAS_IT = ["sh", "-c", f'[ $OMPI_COMM_WORLD_RANK = 0 ] || set -- {" ".join(OTHER_CLOCK)} "$@"; exec "$@"', "sh"]
 CLOCK_POINTS = struct.Struct("<1024xQqQ40xQqQ")  # of a file: docs/trace-format.md
@@ -306,6 +342,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sluice-trace-") as name:
         check_waits(options, tally, pathlib.Path(name) / "waits")
         check_events(options, tally, pathlib.Path(name) / "events")
+        check_paths(options, tally, pathlib.Path(name) / "paths")
         check_clocks(options, tally, pathlib.Path(name) / "clocks")
         check_refusal(options, tally)
         check_long(options, tally, pathlib.Path(name) / "long")

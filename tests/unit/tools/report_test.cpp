@@ -217,5 +217,66 @@ TEST(sluice_report, damage_is_told_and_the_rest_counted) {
   EXPECT_TRUE(contains(result.output, "MPI_Recv at 0x1000")) << result.output;
 }
 
+/// Two lines of the program call a library, which waits.
+Program calls_by_two_lines() {
+  constexpr std::uint64_t program = 1;
+  constexpr std::uint64_t library = 2;
+  Program two_lines;
+  two_lines.maker().module(program, "/usr/bin/program");
+  two_lines.maker().module(library, "/usr/lib/libsolver.so");
+  const trace::Frame in_library = trace::make_frame(library, 0x501);
+  const trace::Frame main = trace::make_frame(program, 0x901);
+  two_lines.maker().site(10, "MPI_Recv", {in_library, trace::make_frame(program, 0x101), main});
+  two_lines.maker().site(11, "MPI_Recv", {in_library, trace::make_frame(program, 0x201), main});
+  std::uint32_t number = 0;
+  for (const auto& [site, waited] : {std::pair(10U, 50.0), std::pair(11U, 300.0), std::pair(10U, 20.0)}) {
+    ++number;
+    two_lines.call(1000.0 * number, waited, number, site);
+  }
+  return two_lines;
+}
+
+TEST(sluice_report, call_paths_bring_a_wait_in_a_library_under_the_programs_line) {
+  Program program = calls_by_two_lines();
+  program.maker().entry(trace::EntryType::configuration, 0, "SLUICE_TRACE_PATHS=24");
+
+  const json report = program.report();
+
+  ASSERT_EQ(report["sites"].size(), 2U) << report["sites"];
+  EXPECT_EQ(report["sites"][0]["place"], "program+0x200 through libsolver.so+0x500");
+  EXPECT_EQ(report["sites"][0]["waited_ns"], 300 * us);
+  EXPECT_EQ(report["sites"][1]["place"], "program+0x100 through libsolver.so+0x500");
+  EXPECT_EQ(report["sites"][1]["calls"], 2);
+  ASSERT_EQ(report["paths"].size(), 2U);
+  EXPECT_EQ(report["paths"][0]["path"], json({"program+0x900", "program+0x100", "libsolver.so+0x500", "MPI_Recv"}));
+  EXPECT_EQ(report["paths"][0]["waited_ns"], 70 * us);
+}
+
+TEST(sluice_report, call_paths_are_a_tree_whose_places_have_what_lies_beyond) {
+  Program program = calls_by_two_lines();
+  program.maker().entry(trace::EntryType::configuration, 0, "SLUICE_TRACE_PATHS=24");
+  TraceDirectory directory;
+  program.maker().write(directory.file(0));
+
+  const std::string text = shell("$sluice report " + directory.path().string()).output;
+
+  EXPECT_TRUE(contains(text, " 370 µs  program+0x900\n")) << text;
+  EXPECT_TRUE(contains(text, " 300 µs    program+0x200\n")) << text;
+  EXPECT_TRUE(contains(text, " 300 µs      libsolver.so+0x500\n")) << text;
+  EXPECT_TRUE(contains(text, "70.0 µs    program+0x100\n")) << text;
+  EXPECT_TRUE(contains(text, "70.0 µs        MPI_Recv\n")) << text;
+}
+
+TEST(sluice_report, without_call_paths_who_called_a_library_is_not_told) {
+  Program program = calls_by_two_lines();
+  program.maker().entry(trace::EntryType::configuration, 0, "SLUICE_TRACE_PATHS=0");
+
+  const json report = program.report();
+
+  ASSERT_EQ(report["sites"].size(), 1U) << report["sites"];
+  EXPECT_EQ(report["sites"][0]["place"], "libsolver.so+0x500");
+  EXPECT_TRUE(report["paths"].empty());
+}
+
 }  // namespace
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -90,11 +91,20 @@ class TraceMaker {
   }
   /// A call site without a module: it is shown as its address.
   void site(std::uint32_t id, std::string_view function, std::uint64_t address) {
+    site(id, function, {trace::make_frame(trace::no_module, address)});
+  }
+  void site(std::uint32_t id, std::string_view function, std::initializer_list<trace::Frame> frames) {
     trace::SitePayload payload;
     set_text(payload.function, function);
-    payload.frames = 1;
-    payload.frame[0] = trace::make_frame(trace::no_module, address);
+    payload.frames = static_cast<std::uint32_t>(frames.size());
+    std::copy(frames.begin(), frames.end(), payload.frame.begin());
     entry_of(trace::EntryType::site, id, payload);
+  }
+  void module(std::uint32_t id, std::string_view path) {
+    const trace::ModulePayload payload;
+    std::string content(reinterpret_cast<const char*>(&payload), sizeof payload);
+    content += path;
+    entry(trace::EntryType::module, id, content);
   }
 
   /// `at_us`: when it was over, microseconds since the start.
