@@ -1,7 +1,7 @@
 /* A library of three layers, as a solver has them, which the program calls from several lines. */
-#include <mpi.h>
-
 #include "path_layers.h"
+
+#include <mpi.h>
 
 static __attribute__((noinline)) void inner(int* value) {
   MPI_Recv(value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -199,35 +199,38 @@ PATH_TURNS = 8
 LATE_MS = 20
 
 
+OWN_LINE = re.compile(r"call_paths\.c:\d+ \((in_time|too_late)\) through path_layers\.c:\d+ \(inner\)")
+
+
+def paths_cut_short(report, depth):
+    """Fewer callers than there are between the program and the call: none of the program's lines is reached."""
+    places = {site["place"]: site["calls"] for site in report["sites"] if site["call"] == "MPI_Recv"}
+    lengths = {len(path["path"]) for path in report["paths"]}
+    if len(places) != 1 or any(map(OWN_LINE.match, places)):
+        return f"places: {places}"
+    return "" if lengths == ({depth + 1} if depth else set()) else f"paths of {lengths}"
+
+
+def paths_to_main(report):
+    sites = {OWN_LINE.match(site["place"])[1]: site for site in report["sites"] if OWN_LINE.match(site["place"])}
+    names = [[re.search(r"\((\w+)\)$", place)[1] for place in path["path"][:-1]] for path in report["paths"] if path["path"][-1] == "MPI_Recv"]
+    if {name: site["calls"] for name, site in sites.items()} != {"in_time": PATH_TURNS, "too_late": PATH_TURNS}:
+        return f"sites: {report['sites']}"
+    if sites["too_late"]["waited_ns"] < 0.9 * PATH_TURNS * LATE_MS * 1_000_000:
+        return f"waited: {sites['too_late']}"
+    return "" if sorted(names) == [["main", line, "outer", "middle", "inner"] for line in sorted(sites)] else f"paths: {names}"
+
+
 def check_paths(options, tally, directory):
     """A wait far below in a library is told under the line of the program, with SLUICE_TRACE_PATHS; without it, under the library's."""
+    directory.mkdir()
     for depth in (0, 2, 24):
         trace = directory / str(depth)
         job = job_of(options, "call_paths", trace, settings={"SLUICE_TRACE_PATHS": str(depth)})
         tally.check(f"paths: the job ends well ({depth})", "" if job.ok and not job.stdout else job.describe())
-        if not job.ok:
-            continue
-        report = json.loads(sluice(options, "report", "--json", trace / "rank-000000.trace"))
-        calls = {site["place"]: site["calls"] for site in report["sites"] if site["call"] == "MPI_Recv"}
-        own = re.compile(r"call_paths\.c:\d+ \((in_time|too_late)\) through path_layers\.c:\d+ \(inner\)")
-        if depth < 24:
-            tally.check(f"paths: without all callers there is one place ({depth})",
-                        "" if len(calls) == 1 and not any(map(own.match, calls)) else f"{calls}")
-            tally.check(f"paths: as deep as asked for ({depth})",
-                        "" if all(len(path["path"]) == depth + 1 for path in report["paths"]) and bool(report["paths"]) == (depth > 0)
-                        else f"{report['paths']}")
-            continue
-        tally.check("paths: each line of the program has its calls",
-                    "" if len(calls) == 2 and all(map(own.match, calls)) and set(calls.values()) == {PATH_TURNS} else f"{calls}")
-        waited = {own.match(site["place"])[1]: site["waited_ns"] for site in report["sites"] if own.match(site["place"])}
-        tally.check("paths: who waited is the line that was too late",
-                    "" if waited["too_late"] >= PATH_TURNS * LATE_MS * 1_000_000 * 0.9 else f"{waited}")
-        names = [[re.search(r"\((\w+)\)$", place)[1] for place in path["path"][:-1]] for path in report["paths"]
-                 if path["path"][-1] == "MPI_Recv"]
-        tally.check("paths: from main down to the call",
-                    "" if sorted(names) == [["main", line, "outer", "middle", "inner"] for line in ("in_time", "too_late")] else f"{names}")
-        text = sluice(options, "report", trace / "rank-000000.trace")
-        tally.check("paths: the report shows them as a tree", "" if re.search(r"call paths.*\n.*main.*\n.*  call_paths", text, re.DOTALL) else text)
+        if job.ok:
+            report = json.loads(sluice(options, "report", "--json", trace / "rank-000000.trace"))
+            tally.check(f"paths: of {depth} callers", paths_cut_short(report, depth) if depth < 24 else paths_to_main(report))
 
 
 OTHER_CLOCK = ["unshare", "--time", "--monotonic=1000", "--fork"]
