@@ -323,8 +323,8 @@ std::vector<ConfigVariable> make_table() {
               "What a trace keeps that would become larger than its limit: the oldest records, or the newest."}),
       number(&Config::trace_paths, {0, max_trace_paths},
              {"SLUICE_TRACE_PATHS", "a number of callers up to 24", "0",
-              "Calls in a trace are told apart by so many of their callers, so that a wait inside a library is shown "
-              "under the line of the program that called it. 0: by the caller of MPI alone."}),
+              "By how many of their callers the calls in a trace are told apart. With enough of them, a wait inside a "
+              "library is shown under the line of the program that called it. 0: by the place of the call alone."}),
       one_of(&Config::verbose, levels,
              {"SLUICE_VERBOSE", "0, 1, 2 or 3", "0",
               "How much is said on standard error. 0: errors and warnings. 1 or more: also what was found at the "
