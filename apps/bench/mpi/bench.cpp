@@ -64,6 +64,10 @@ std::vector<std::size_t> sizes(Arguments arguments, std::size_t index, const cha
   return found;
 }
 
+bool lists(const std::string& list, const std::string& word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -35,6 +35,8 @@ std::string show_size(std::size_t bytes);
 std::string argument(Arguments arguments, std::size_t index, const char* otherwise);
 /// The argument at `index` as a list of sizes separated by commas, else that of `otherwise`.
 std::vector<std::size_t> sizes(Arguments arguments, std::size_t index, const char* otherwise);
+/// Whether a word is in a list separated by commas.
+bool lists(const std::string& list, const std::string& word);
 
 double median(std::vector<double> values);
 void report(const std::string& name, double value, const char* unit);  // rank 0 prints
@@ -67,6 +69,7 @@ void late_receiver(Arguments);
 void ring(Arguments);
 void all_to_all(Arguments);
 void collectives(Arguments);
+void collective_calls(Arguments);
 void halo(Arguments);
 void idle(Arguments);
 void null_calls(Arguments);

@@ -17,6 +17,7 @@ constexpr std::array benchmarks{
     bench::Benchmark{"ring", "[SIZES [SECONDS]]", 1, bench::ring},
     bench::Benchmark{"all_to_all", "[SIZES [SECONDS]]", 1, bench::all_to_all},
     bench::Benchmark{"collectives", "[SECONDS]", 1, bench::collectives},
+    bench::Benchmark{"collective_calls", "[CALLS [SIZES [GAPS [SECONDS]]]]", 2, bench::collective_calls},
     bench::Benchmark{"halo", "[SIZES [SECONDS]]", 1, bench::halo},
     bench::Benchmark{"idle", "[SECONDS]", 2, bench::idle},
     bench::Benchmark{"sweep", "[PATTERNS [SIZES [SECONDS]]]", 2, bench::sweep},

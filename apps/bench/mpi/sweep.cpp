@@ -120,10 +120,6 @@ void measure(const std::string& name, const Operation& operation, double seconds
   require(operation.correct(), name.c_str());
 }
 
-bool lists(const std::string& list, const std::string& word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
-}
-
 }  // namespace
 
 void sweep(Arguments arguments) {

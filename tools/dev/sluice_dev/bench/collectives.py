@@ -1,0 +1,123 @@
+"""Measures collective calls on the host alone, under Sluice, and under Sluice with SLUICE_COLLECTIVES=off, by turns.
+
+    apps/bench/collectives --builddir DIR [--rounds N] [--ranks 2,4,8] [--calls Barrier,Allreduce] [--sizes 8,1K,4M] [--seconds S]
+    apps/bench/collectives --builddir DIR --page FILE.md      writes the table there too
+
+Rows of calls with nothing in between, and `skew`: each rank is busy for 2 microseconds on average before each call. Those are measured only
+where each rank has a processor. Sizes are bytes of a block. Of the jobs of each round, the ratio of their times counts (Sluice divided by
+the host); printed are the median of these, and in which interval it lies 95 times in 100.
+"""
+
+import argparse
+import collections
+import datetime
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+from sluice_dev.base.builds import LIBRARY_IN_BUILD
+from sluice_dev.base.confidence import interval_of_median
+from sluice_dev.base.prose import wrapped
+from sluice_dev.bench.sweep import PROGRAM_IN_BUILD, commit, processor
+
+JOB_SECONDS = 300
+MOST = 1.05  # of a ratio with its whole interval
+# What a side adds to the environment; None: Sluice is not there.
+SIDES = {"host": None, "off": {"SLUICE_COLLECTIVES": "off"}, "sluice": {"SLUICE_COLLECTIVES": "auto"}}
+CALLS = "Barrier,Allreduce,Reduce,Bcast"
+SIZES = "8,32,128,512,1K,4K"
+Point = collections.namedtuple("Point", "name host sluice ratio low high off_ratio")
+
+
+def run(options, ranks, side):
+    """Microseconds by name of one job."""
+    launch = ["mpirun", "--oversubscribe", "-np", str(ranks)]
+    if SIDES[side] is not None:
+        for name, value in {"LD_PRELOAD": options.library, **SIDES[side]}.items():
+            launch += ["-x", f"{name}={value}"]
+    gaps = "0,2" if ranks <= len(os.sched_getaffinity(0)) else "0"
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command = [*launch, options.program, "collective_calls", options.calls, options.sizes, gaps, str(options.seconds)]
+    job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=JOB_SECONDS, stdin=subprocess.DEVNULL)
+    if job.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: ended with code {job.returncode}\n{job.stdout}{job.stderr}")
+    words = [line.split() for line in job.stdout.splitlines()]
+    return {found[0]: float(found[1]) for found in words if len(found) == 3 and found[2] == "us"}
+
+
+def measure(options, ranks):
+    """name -> for each round, the times by side."""
+    times = collections.defaultdict(list)
+    for number in range(options.rounds):
+        sides = options.sides[number % len(options.sides):] + options.sides[:number % len(options.sides)]
+        found = {side: run(options, ranks, side) for side in sides}
+        for name in found["sluice"]:
+            times[name].append({side: found[side][name] for side in sides})
+    return times
+
+
+def point_of(name, rounds):
+    ratios = [times["sluice"] / times["host"] for times in rounds]
+    low, high = interval_of_median(ratios)
+    off = statistics.median(times["off"] / times["host"] for times in rounds) if "off" in rounds[0] else None
+    host, sluice = (statistics.median(times[side] for times in rounds) for side in ("host", "sluice"))
+    return Point(name, host, sluice, statistics.median(ratios), low, high, off)
+
+
+def verdict(points):
+    mean = statistics.geometric_mean(point.ratio for point in points)
+    slower = [point.name for point in points if point.low > MOST]
+    return f"{len(points)} points, geometric mean of the ratios {mean:.2f}, {len(slower)} slower than {MOST} with their whole interval"
+
+
+def show(ranks, points):
+    print(f"\n{f'{ranks} ranks':<24}{'host':>10} {'sluice':>10}   {'ratio':>6}   {'interval':<16}   off")
+    for point in points:
+        off = f"{point.off_ratio:.2f}" if point.off_ratio else ""
+        mark = "  slower" if point.low > MOST else ""
+        print(f"{point.name:<24}{point.host:>10.3f} {point.sluice:>10.3f}   {point.ratio:>6.2f}   {point.low:.2f} to {point.high:.2f}       {off}{mark}")
+    print(verdict(points), flush=True)
+
+
+def page(tables, options):
+    lines = ["# Collective calls", "",
+             f"Written by `apps/bench/collectives` on {datetime.date.today()}, at {commit()}: {processor()}, {options.rounds} rounds.", "",
+             "Microseconds of a call on the slowest rank, on the host alone and under Sluice, and their ratio with the interval in which it lies "
+             "95 times in 100. The last column has the ratio with `SLUICE_COLLECTIVES=off`. Sizes are bytes of a block. A word of each line "
+             "is written before each call and read after it. With `skew` each rank is busy for 2 microseconds on average before "
+             "each call, for a random time of its own."]
+    for ranks, points in tables.items():
+        lines += ["", f"## {ranks} ranks", "", verdict(points) + ".", "",
+                  "| point | host | Sluice | ratio | interval | off |", "|---|---|---|---|---|---|"]
+        lines += [f"| {p.name} | {p.host:.3f} | {p.sluice:.3f} | {p.ratio:.2f} | {p.low:.2f} to {p.high:.2f} | "
+                  f"{f'{p.off_ratio:.2f}' if p.off_ratio else ''} |" for p in points]
+    options.page.write_text(wrapped("\n".join(lines) + "\n"))
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--builddir", type=pathlib.Path, required=True, help="meson's build directory, for the program and the library")
+    parser.add_argument("--rounds", type=int, default=15, help="runs of each side")
+    parser.add_argument("--ranks", default="2,4,8")
+    parser.add_argument("--calls", default=CALLS, help="those that collective_calls.cpp of sluice_bench has")
+    parser.add_argument("--sizes", default=SIZES)
+    parser.add_argument("--seconds", type=float, default=0.01, help="for each point, in each job")
+    parser.add_argument("--sides", default="host,off,sluice", help="host and sluice are needed")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE")
+    options = parser.parse_args()
+    options.program = (options.builddir / PROGRAM_IN_BUILD).resolve()
+    options.library = (options.builddir / LIBRARY_IN_BUILD).resolve()
+    options.sides = options.sides.split(",")
+    return options
+
+
+def main():
+    options = parse()
+    tables = {}
+    for ranks in map(int, options.ranks.split(",")):
+        tables[ranks] = [point_of(name, rounds) for name, rounds in measure(options, ranks).items()]
+        show(ranks, tables[ranks])
+    if options.page:
+        page(tables, options)
