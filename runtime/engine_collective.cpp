@@ -15,19 +15,17 @@
 namespace sluice {
 namespace {
 
-/// Looks at lanes for each look at messages, where nobody else waits for the processor.
-constexpr unsigned looks = 8;
+/// Looks at lanes before anything else is done, and for each look at messages, where nobody else waits for the processor. The
+/// first are for members that come at the same time: so long a line takes to go there and back a few times.
+constexpr unsigned first_looks = 100;
+constexpr unsigned looks = 16;
 
-/// One call, from its entry to its return.
+/// One call, from its entry to its return. It enters the engine (Inside) only if it has to wait, as small sends do.
 class TeamCall {
  public:
-  TeamCall(Engine::Impl& impl, Team& team, const Description& call)
-      : impl_(impl),
-        team_(team),
-        lock_(impl.mutex),
-        inside_(impl.progress, lock_),
-        waiter_(impl.progress, Waiter::Who::application) {
-    while (impl_.causality.unmatched() != 0) step();
+  TeamCall(Engine::Impl& impl, Team& team, const Description& call) : impl_(impl), team_(team), lock_(impl.mutex) {
+    if (impl_.causality.unmatched() != 0) [[unlikely]]
+      progress_until([this] { return impl_.causality.unmatched() == 0; });
     team_.begin(call);
     team_.await_room();
     wait();
@@ -35,24 +33,18 @@ class TeamCall {
 
   void publish(Team::Readers readers, Rank reader = Rank{}) {
     team_.publish(readers, reader);
-    if (readers == Team::Readers::one) wake(reader);
+    if (readers == Team::Readers::one) wake(team_.members()[static_cast<std::size_t>(reader)]);
     if (readers == Team::Readers::all) wake_all();
   }
 
   /// Until what the team awaits is there.
   void wait() {
-    if (is_there()) return;
-    const Waiting waiting(impl_.teams, team_, lock_);
-    do {
-      step();
-    } while (!is_there());
+    if (!is_there(first_looks)) wait_in_turns();
   }
 
-  std::optional<Mismatch> finish() {
-    impl_.statistics.waited_ns += waiter_.waited_ns();
+  void finish() {
     ++impl_.statistics.collective_calls;
     if (team_.finish()) wake_all();
-    return std::nullopt;
   }
 
  private:
@@ -73,33 +65,44 @@ class TeamCall {
     Lock& lock_;
   };
 
-  [[nodiscard]] bool is_there() {
+  [[nodiscard]] bool is_there(unsigned times) {
     if (impl_.job.oversubscribed) return team_.is_there();
-    for (unsigned look = 0; look < looks; ++look) {
+    for (unsigned look = 0; look < times; ++look) {
       if (team_.is_there()) return true;
-      __builtin_ia32_pause();
     }
     return false;
   }
 
-  void step() {
-    if (impl_.progress.round(lock_)) return;
-    waiter_.step(lock_);
-    waiter_.let_cancellation_act(lock_);
+  [[gnu::noinline]] void wait_in_turns() {
+    const Waiting waiting(impl_.teams, team_, lock_);
+    progress_until([this] { return is_there(looks); });
   }
 
-  void wake(Rank rank) { impl_.job.transport->wake_for_lane(team_.members()[static_cast<std::size_t>(rank)].peer); }
+  template <typename Condition>
+  void progress_until(Condition condition) {
+    const Inside inside(impl_.progress, lock_);
+    Waiter waiter(impl_.progress, Waiter::Who::application);
+    do {
+      if (impl_.progress.round(lock_)) continue;
+      waiter.step(lock_);
+      waiter.let_cancellation_act(lock_);
+    } while (!condition());
+    impl_.statistics.waited_ns += waiter.waited_ns();
+  }
+
+  void wake(const Team::Member& member) {
+    if (Team::is_asleep(member)) [[unlikely]]
+      impl_.job.transport->wake_for_lane(member.peer);
+  }
   void wake_all() {
     for (const Team::Member& member : team_.members()) {
-      if (member.peer != impl_.job.self) impl_.job.transport->wake_for_lane(member.peer);
+      if (member.peer != impl_.job.self) wake(member);
     }
   }
 
   Engine::Impl& impl_;
   Team& team_;
   Lock lock_;
-  Inside inside_;
-  Waiter waiter_;
 };
 
 void pack(const UserBuffer& from, std::byte* to, std::size_t bytes) {
@@ -112,17 +115,28 @@ void unpack(const std::byte* from, const UserBuffer& to, std::size_t bytes) {
   LayoutCursor(to).unpack({from, bytes});
 }
 
+/// This rank's operand: in the lane if it was published. Otherwise nobody else reads it, and it stays where it is, or is copied
+/// into the slot if something is under guard.
+const std::byte* own_part(const Team& team, const Engine::Collectives::Operands& operands, std::size_t bytes) {
+  if (!operands.root) return team.payload();
+  if (!user_memory_is_guarded()) return operands.own;
+  copy_from_user(team.payload(), operands.own, bytes);
+  return team.payload();
+}
+
 /// In the canonical order, whoever does it.
-void fold(const Team& team, const Reduction& reduction, const Engine::Collectives::Operands& operands) {
-  std::array<const std::byte*, Teams::most_members> parts{};
+void fold(const Team& team, const Reduction& reduction, const Engine::Collectives::Operands& operands, std::size_t bytes) {
+  const std::byte* parts[Teams::most_members];
   for (std::size_t member = 0; member < team.size(); ++member) {
     const Rank rank{static_cast<int>(member)};
-    parts[member] = rank == team.self() ? team.payload() : team.part(rank);
+    parts[member] = rank == team.self() ? own_part(team, operands, bytes) : team.part(rank);
   }
+  const Reduction::Sources sources(parts, team.size());
+  if (!user_memory_is_guarded()) return reduction.fold(sources, {&operands.result, 1}, operands.count);
   alignas(cache_line) std::array<std::byte, Lane::most_bytes> result;
   std::byte* const target = result.data();
-  reduction.fold({parts.data(), team.size()}, {&target, 1}, operands.count);
-  copy_to_user(operands.result, target, operands.count * reduction.element_bytes());
+  reduction.fold(sources, {&target, 1}, operands.count);
+  copy_to_user(operands.result, target, bytes);
 }
 
 }  // namespace
@@ -193,16 +207,17 @@ std::optional<Mismatch> Engine::Collectives::reduce(Team& team, const Reduction&
                  .reduction = reduction.code(),
                  .root = static_cast<std::uint16_t>(operands.root.value_or(Rank{0})),
                  .bytes = static_cast<std::uint32_t>(bytes)});
-  copy_from_user(team.payload(), operands.own, bytes);
+  const bool is_root = has_root && *operands.root == team.self();
+  if (!is_root) copy_from_user(team.payload(), operands.own, bytes);
   std::optional<Mismatch> mismatch;
-  if (has_root && *operands.root != team.self()) {
+  if (has_root && !is_root) {
     call.publish(Team::Readers::one, *operands.root);
   } else {
     call.publish(has_root ? Team::Readers::none : Team::Readers::all);
     team.await_all();
     call.wait();
     mismatch = team.mismatch();
-    if (!mismatch) fold(team, reduction, operands);
+    if (!mismatch) fold(team, reduction, operands, bytes);
   }
   call.finish();
   return mismatch;

@@ -78,6 +78,7 @@ class ShmemTransport final : public Transport {
   [[nodiscard]] bool is_asleep(Peer peer) const override;
 
   [[nodiscard]] std::byte* lane(Peer owner, std::uint32_t lane) const override { return inbox_of(owner).lane(lane); }
+  [[nodiscard]] const std::atomic<Attention>* attention_of(Peer peer) const override { return &inbox_of(peer).attention(); }
   void wake_for_lane(Peer peer) override { alert(link(peer), News::lane); }
 
   void tell_of_waiting() override;

@@ -17,8 +17,9 @@ std::shared_ptr<const Layout> byte_layout();
 /// The triple (address, count, datatype).
 class BufferArgument {
  public:
-  BufferArgument(const void* address, MPI_Count count, MPI_Datatype type)
-      : base_(static_cast<std::byte*>(const_cast<void*>(address))), count_(count), type_(flat_type(type)) {}
+  BufferArgument(const void* address, MPI_Count count, MPI_Datatype type) : BufferArgument(address, count, flat_type(type)) {}
+  BufferArgument(const void* address, MPI_Count count, const FlatType* type)
+      : base_(static_cast<std::byte*>(const_cast<void*>(address))), count_(count), type_(type) {}
 
   /// A null address with bytes to transfer is left to the host; with absolute offsets it is MPI_BOTTOM.
   [[nodiscard]] bool valid() const { return type_ && count_ >= 0 && (base_ || !type_->simple || bytes() == 0); }

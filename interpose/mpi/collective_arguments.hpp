@@ -58,7 +58,7 @@ class ReduceArguments {
   const void* own_;
   void* result_;
   MPI_Count count_;
-  MPI_Datatype type_;
+  const FlatType* type_ = nullptr;
   const Reduction* reduction_;
   int root_;
 };

@@ -75,6 +75,7 @@ class MixedTransport final : public Transport {
   [[nodiscard]] bool is_asleep(Peer peer) const override { return is_near(peer) && near_.is_asleep(peer); }
 
   [[nodiscard]] std::byte* lane(Peer owner, std::uint32_t lane) const override { return near_.lane(owner, lane); }
+  [[nodiscard]] const std::atomic<Attention>* attention_of(Peer peer) const override { return near_.attention_of(peer); }
   void wake_for_lane(Peer peer) override { near_.wake_for_lane(peer); }
 
   [[nodiscard]] Rdma* rdma(Peer peer) override { return is_near(peer) ? near_.rdma(peer) : far_.rdma(peer); }

@@ -25,8 +25,8 @@
 // it has left n. So in calls where each waits for all, nobody reads a `done`.
 //
 // Waking. Who waits for one of these words sleeps as any call does, and looks at them before and, once more, a moment after it
-// has gone to sleep (Progress::sleep). Who has published looks whether the others sleep (LaneMemory::wake_for_lane). Where a
-// thread of the same process polls meanwhile, it wakes those that sleep (Teams).
+// has gone to sleep (Progress::sleep). Who has published looks whether the others sleep (Team::is_asleep). Where a thread of
+// the same process polls meanwhile, it wakes those that sleep (Teams).
 #pragma once
 
 #include <atomic>

@@ -32,6 +32,7 @@ class Team {
   struct Member {
     Peer peer{};
     Lane lane;
+    const std::atomic<Attention>* attention = nullptr;  // LaneMemory::attention_of
   };
   /// For whom this rank's part of a call is.
   enum class Readers : std::uint8_t { none, one, all };
@@ -46,22 +47,63 @@ class Team {
   [[nodiscard]] std::uint64_t next() const { return number_ + 1; }
 
   // --- one call -----------------------------------------------------------------------------------------------------------
-  void begin(const Description& call);
+  void begin(const Description& call) {
+    ++number_;
+    call_ = call;
+    word_ = call.word();
+    differs_ = false;
+  }
   void await_room() { awaited_ = Awaited::room; }
   [[nodiscard]] std::byte* payload() const { return own().payload(number_, call_.bytes); }
   /// `reader`: where there is one.
-  void publish(Readers readers, Rank reader = Rank{});
+  void publish(Readers readers, Rank reader = Rank{}) {
+    written_[number_ % Lane::slots] = {number_, readers, static_cast<std::size_t>(reader)};
+    own().description(number_).store(word_, std::memory_order_relaxed);
+    own().sequence(number_).store(number_, std::memory_order_release);
+  }
+  /// A thread of this member sleeps, perhaps for what was published.
+  [[nodiscard]] static bool is_asleep(const Member& member) {
+    return member.attention && asks_for(member.attention->load(std::memory_order_seq_cst), News::lane);
+  }
   /// The parts of all other members, or of one.
-  void await_all();
-  void await(Rank rank);
+  void await_all() {
+    awaited_ = Awaited::all;
+    awaited_member_ = 0;
+  }
+  void await(Rank rank) {
+    awaited_ = Awaited::one;
+    awaited_member_ = static_cast<std::size_t>(rank);
+  }
   /// What is awaited is there.
-  [[nodiscard]] bool is_there();
+  [[nodiscard]] bool is_there() {
+    switch (awaited_) {
+      case Awaited::room:
+        return has_room();
+      case Awaited::one:
+        return has_come(awaited_member_);
+      case Awaited::all:
+        return have_all_come();
+      case Awaited::nothing:
+        break;
+    }
+    return true;
+  }
   /// Once it is there.
   [[nodiscard]] const std::byte* part(Rank rank) const { return lane(rank).payload(number_, call_.bytes); }
   /// Of those whose parts are there, one that is in another call.
-  [[nodiscard]] std::optional<Mismatch> mismatch() const;
+  [[nodiscard]] std::optional<Mismatch> mismatch() const {
+    if (!differs_) [[likely]]
+      return std::nullopt;
+    return find_mismatch();
+  }
   /// Whether others were told of it, who may wait for it.
-  bool finish();
+  bool finish() {
+    if (awaited_ == Awaited::all) done_by_all_ = number_ - 1;
+    awaited_ = Awaited::nothing;
+    if (number_ % Lane::done_interval != 0) return false;
+    own().done().store(number_, std::memory_order_release);
+    return true;
+  }
   /// There are no more calls.
   void end() { own().done().store(number_, std::memory_order_release); }
 
@@ -80,21 +122,36 @@ class Team {
 
   [[nodiscard]] const Lane& own() const { return members_[self_].lane; }
   [[nodiscard]] const Lane& lane(Rank rank) const { return members_[static_cast<std::size_t>(rank)].lane; }
-  [[nodiscard]] bool has_come(std::size_t member) const {
-    return members_[member].lane.sequence(number_).load(std::memory_order_acquire) >= number_;
+  [[nodiscard]] bool has_come(std::size_t member) {
+    const Lane& lane = members_[member].lane;
+    const std::uint64_t sequence = lane.sequence(number_).load(std::memory_order_acquire);
+    if (sequence < number_) return false;
+    differs_ |= sequence != number_ || lane.description(number_).load(std::memory_order_relaxed) != word_;
+    return true;
   }
   [[nodiscard]] std::uint64_t done_by(std::size_t member) const {
     return members_[member].lane.done().load(std::memory_order_acquire);
   }
   [[nodiscard]] bool all_have_done(std::uint64_t number);
   [[nodiscard]] bool has_done(std::size_t member, std::uint64_t number);
-  [[nodiscard]] bool has_room();
-  [[nodiscard]] bool have_all_come();
+  /// Nobody reads what is there, or all are known to be through with it; else it takes a look.
+  [[nodiscard]] bool has_room() {
+    const Written& last = written_[number_ % Lane::slots];
+    return last.readers == Readers::none || done_by_all_ >= last.number || have_read(last);
+  }
+  [[nodiscard]] bool have_read(const Written& last);
+  [[nodiscard]] bool have_all_come() {
+    while (awaited_member_ != members_.size() && (awaited_member_ == self_ || has_come(awaited_member_))) ++awaited_member_;
+    return awaited_member_ == members_.size();
+  }
+  [[nodiscard]] std::optional<Mismatch> find_mismatch() const;
 
   const std::vector<Member> members_;
   const std::size_t self_;
   std::uint64_t number_;  // of the running call, or of the last one
   Description call_;
+  std::uint64_t word_ = 0;  // of the description
+  bool differs_ = false;    // one that has come is in another call, or beyond
   Awaited awaited_ = Awaited::nothing;
   std::size_t awaited_member_ = 0;  // that one, or of all the first that is not there yet
   std::uint64_t done_by_all_;       // known without a look

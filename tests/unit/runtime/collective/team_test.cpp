@@ -208,7 +208,20 @@ TEST(Team, members_in_different_calls_are_told_of) {
   EXPECT_EQ(found->other.text(), "MPI_Bcast of 8 bytes, root 1");
   EXPECT_FALSE(found->differs_in_bytes_only());
   teams[2]->await(Rank{1});
+  ASSERT_TRUE(teams[2]->is_there());
   EXPECT_TRUE(teams[2]->mismatch());
+}
+
+TEST(Team, a_member_is_asleep_as_its_process_says) {
+  std::atomic<Attention> attention{Attention::none};
+  Team::Member member;
+  EXPECT_FALSE(Team::is_asleep(member));
+  member.attention = &attention;
+  EXPECT_FALSE(Team::is_asleep(member));
+  attention = Attention::everything;  // the helper thread is asked for, which waits for no lane
+  EXPECT_FALSE(Team::is_asleep(member));
+  attention = Attention::sleeper;
+  EXPECT_TRUE(Team::is_asleep(member));
 }
 
 TEST(Team, other_lengths_are_told_of_as_such) {
