@@ -25,7 +25,7 @@ class TeamCall {
  public:
   TeamCall(Engine::Impl& impl, Team& team, const Description& call) : impl_(impl), team_(team), lock_(impl.mutex) {
     if (impl_.causality.unmatched() != 0) [[unlikely]]
-      progress_until([this] { return impl_.causality.unmatched() == 0; });
+      wait_for_matches();
     team_.begin(call);
     team_.await_room();
     wait();
@@ -74,13 +74,19 @@ class TeamCall {
   }
 
   [[gnu::noinline]] void wait_in_turns() {
+    const Inside inside(impl_.progress, lock_);
     const Waiting waiting(impl_.teams, team_, lock_);
     progress_until([this] { return is_there(looks); });
   }
 
+  /// Rule 1.
+  [[gnu::noinline]] void wait_for_matches() {
+    const Inside inside(impl_.progress, lock_);
+    progress_until([this] { return impl_.causality.unmatched() == 0; });
+  }
+
   template <typename Condition>
   void progress_until(Condition condition) {
-    const Inside inside(impl_.progress, lock_);
     Waiter waiter(impl_.progress, Waiter::Who::application);
     do {
       if (impl_.progress.round(lock_)) continue;

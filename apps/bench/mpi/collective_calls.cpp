@@ -33,6 +33,7 @@ struct Buffers {
   std::byte* out;
   std::byte* in;
   int bytes;  // of a block
+  bool at_root;
   [[nodiscard]] int doubles() const { return bytes / static_cast<int>(sizeof(double)); }
 };
 
@@ -52,7 +53,7 @@ constexpr std::array calls{
     Call{"Reduce", Flow::to_root, Blocks::one, Blocks::one_at_root, true,
          [](const Buffers& b) { MPI_Reduce(b.out, b.in, b.doubles(), MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD); }},
     Call{"Bcast", Flow::from_root, Blocks::one_at_root, Blocks::one_elsewhere, false,
-         [](const Buffers& b) { MPI_Bcast(rank() == root ? b.out : b.in, b.bytes, MPI_BYTE, root, MPI_COMM_WORLD); }},
+         [](const Buffers& b) { MPI_Bcast(b.at_root ? b.out : b.in, b.bytes, MPI_BYTE, root, MPI_COMM_WORLD); }},
     Call{"Allgather", Flow::all, Blocks::one, Blocks::each, false,
          [](const Buffers& b) { MPI_Allgather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD); }},
     Call{"Alltoall", Flow::all, Blocks::each, Blocks::each, false,
@@ -101,9 +102,9 @@ class Operation {
     ++step_;
     for (int block = 0; block < outgoing_; ++block) {
       each_line(out_.data(), block,
-                [&](double& at, std::size_t line) { at = word(step_, rank(), outgoing_ == 1 ? 0 : block, line); });
+                [&](double& at, std::size_t line) { at = word(step_, rank_, outgoing_ == 1 ? 0 : block, line); });
     }
-    call_.make({bytes_of(out_), bytes_of(in_), static_cast<int>(bytes_)});
+    call_.make({bytes_of(out_), bytes_of(in_), static_cast<int>(bytes_), rank_ == root});
     bool correct = true;
     for (int block = 0; block < incoming_; ++block) {
       each_line(in_.data(), block, [&](const double& at, std::size_t line) { correct &= at == expected(block, line); });
@@ -122,13 +123,16 @@ class Operation {
 
   [[nodiscard]] double expected(int block, std::size_t line) const {
     const bool each_for_each = call_.out == Blocks::each || call_.out == Blocks::each_at_root;
-    const int to = each_for_each ? rank() : 0;
-    if (call_.sums) return ranks() * (word(step_, 0, 0, line) + 31.0 * (ranks() - 1) / 2);
+    const int to = each_for_each ? rank_ : 0;
+    if (call_.sums) return ranks_ * (word(step_, 0, 0, line) + 31.0 * (ranks_ - 1) / 2);
     return word(step_, call_.flow == Flow::from_root ? root : block, to, line);
   }
 
   const Call& call_;
   const std::size_t bytes_;
+  // Calls of MPI, too, and not what is measured.
+  const int rank_ = rank();
+  const int ranks_ = ranks();
   const int outgoing_;
   const int incoming_;
   std::vector<double> out_;

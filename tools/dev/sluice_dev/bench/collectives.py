@@ -77,7 +77,8 @@ def show(ranks, points):
     for point in points:
         off = f"{point.off_ratio:.2f}" if point.off_ratio else ""
         mark = "  slower" if point.low > MOST else ""
-        print(f"{point.name:<24}{point.host:>10.3f} {point.sluice:>10.3f}   {point.ratio:>6.2f}   {point.low:.2f} to {point.high:.2f}       {off}{mark}")
+        times = f"{point.name:<24}{point.host:>10.3f} {point.sluice:>10.3f}"
+        print(f"{times}   {point.ratio:>6.2f}   {point.low:.2f} to {point.high:.2f}       {off}{mark}")
     print(verdict(points), flush=True)
 
 
