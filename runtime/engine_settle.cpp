@@ -13,6 +13,10 @@ namespace sluice {
 
 namespace {
 
+/// The host itself calls functions of the C library, and must not be called from inside itself. What is under guard then needs
+/// nothing of it: it is matched, or was released by a function of the program's that the host has called.
+Waiter::Who who_waits() { return Progress::is_callback() ? Waiter::Who::fault_handler : Waiter::Who::application; }
+
 /// Until no release keeps the program from this access.
 void settle(Engine::Impl& impl, ByteRange bytes, Access access, Waiter& waiter, Lock& lock, trace::Settling& traced) {
   const ReleasedMemory& memory = impl.released_memory;
@@ -50,7 +54,7 @@ void Engine::Memory::settle_all(trace::SettleCause cause) {
   trace::Settling traced(cause);
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
-  Waiter waiter(impl_->progress, Waiter::Who::application);
+  Waiter waiter(impl_->progress, who_waits());
   impl_->released_memory.tell(traced, [](const Request&) { return true; });
   const Stall stall;
   while (!impl_->causality.released().empty()) {
@@ -62,7 +66,7 @@ void Engine::Memory::settle_for_host(const HostNeeds& needs) {
   trace::Settling traced(trace::SettleCause::host_call);
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
-  Waiter waiter(impl_->progress, Waiter::Who::application);
+  Waiter waiter(impl_->progress, who_waits());
   const ReleasedMemory& memory = impl_->released_memory;
   for (const HostNeeds::Buffer& buffer : needs.buffers()) memory.note_need(buffer.bytes, buffer.access);
   memory.tell(traced, needs);
@@ -79,7 +83,7 @@ void Engine::Memory::settle(ByteRange bytes, Access access) {
   trace::Settling traced(trace::SettleCause::operation);
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
-  Waiter waiter(impl_->progress, Waiter::Who::application);
+  Waiter waiter(impl_->progress, who_waits());
   sluice::settle(*impl_, bytes, access, waiter, lock, traced);
 }
 
@@ -95,7 +99,7 @@ void Engine::Memory::settle_unknown() {
   trace::Settling traced(trace::SettleCause::output);
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
-  Waiter waiter(impl_->progress, Waiter::Who::application);
+  Waiter waiter(impl_->progress, who_waits());
   impl_->released_memory.tell(traced, [](const Request& request) { return request.unknown; });
   const Stall stall;
   while (impl_->causality.unmatched() != 0) {

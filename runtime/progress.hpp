@@ -93,6 +93,8 @@ class alignas(cache_line) Progress {
   // --- no thread in a call
   /// The application may be blocked in a call of the host's from now on.
   void prepare_for_host_call(Lock& lock);
+  /// The calling thread has come here from a call of the host's, by a function of the program's or of the C library.
+  [[nodiscard]] static bool is_callback();
   /// For a thread that touched a page, from before it enters until before it leaves: perhaps it did so in a call of the host's,
   /// and what was prepared for that holds until the call is over.
   class StaysInHostCall {
@@ -131,7 +133,6 @@ class alignas(cache_line) Progress {
 
  private:
   [[nodiscard]] Transport* transport() const { return work_.transport(); }
-  [[nodiscard]] static bool is_callback();
   [[nodiscard]] bool is_at_rest() const;
   void set_host_call(bool now);
   void set_attention(Attention level);

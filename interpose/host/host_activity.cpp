@@ -5,6 +5,7 @@
 
 #include "interpose/host/host.hpp"
 #include "interpose/session/session.hpp"
+#include "runtime/host_calls.hpp"
 
 namespace sluice {
 namespace {
@@ -95,6 +96,7 @@ void HostActivity::completed(MPI_Request before, MPI_Request after) {
 }
 
 void progress_host() {
+  const InHostCall here;
   int found = 0;
   host().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, session().quiet_comm(), &found, MPI_STATUS_IGNORE);
 }

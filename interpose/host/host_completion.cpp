@@ -58,6 +58,7 @@ int host_wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int host_test(MPI_Request* request, int* flag, MPI_Status* status) {
+  const InHostCall here;
   if (!request || !flag) return host().Test(request, flag, status);
   const int code = tracked(1, request, [&] { return host().Test(request, flag, status); });
   if (*flag) persistent_completed(*request);
@@ -72,6 +73,7 @@ int host_wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
 }
 
 int host_test_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  const InHostCall here;
   const int code = tracked(count, requests, [&] { return host().Testall(count, requests, flag, statuses); });
   for (int i = 0; *flag && i < count; ++i) persistent_completed(requests[i]);
   return code;
@@ -85,6 +87,7 @@ int host_wait_any(int count, MPI_Request requests[], int* index, MPI_Status* sta
 }
 
 int host_test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  const InHostCall here;
   const int code = tracked(count, requests, [&] { return host().Testany(count, requests, index, flag, status); });
   if (*flag && *index != MPI_UNDEFINED) persistent_completed(requests[*index]);
   return code;
@@ -98,6 +101,7 @@ int host_wait_some(int count, MPI_Request requests[], int* completed, int indice
 }
 
 int host_test_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  const InHostCall here;
   const int code = tracked(count, requests, [&] { return host().Testsome(count, requests, completed, indices, statuses); });
   for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) persistent_completed(requests[indices[i]]);
   return code;
@@ -107,6 +111,7 @@ HostPart::HostPart(RequestArray& array, MPI_Status* statuses) : array_(array), s
 
 bool HostPart::test_all() {
   if (done_) return true;
+  const InHostCall here;
   const std::size_t count = array_.hosts();
   SmallArray<MPI_Status> own(statuses_ == MPI_STATUSES_IGNORE ? 0 : count);
   int flag = 0;
@@ -123,6 +128,7 @@ bool HostPart::test_all() {
 
 bool HostPart::test_any(int* index, MPI_Status* status) {
   if (inactive_) return false;
+  const InHostCall here;
   int flag = 0;
   int found = MPI_UNDEFINED;
   MPI_Status own{};
@@ -142,6 +148,7 @@ bool HostPart::test_any(int* index, MPI_Status* status) {
 
 std::size_t HostPart::test_some(int indices[], MPI_Status statuses[]) {
   if (inactive_ || array_.hosts() == 0) return 0;
+  const InHostCall here;
   int completed = 0;
   MPI_Request* const list = array_.host_requests();
   code_ = host().Testsome(static_cast<int>(array_.hosts()), list, &completed, indices, statuses);

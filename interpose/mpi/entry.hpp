@@ -27,23 +27,30 @@ namespace sluice {
 class HostCall {
  public:
   /// Everything must be.
-  explicit HostCall(trace::SettleCause cause = trace::SettleCause::host_call) {
-    if (Engine::Memory::anything_released()) [[unlikely]]
-      engine().memory().settle_all(cause);
-    begin();
-  }
+  explicit HostCall(trace::SettleCause cause = trace::SettleCause::host_call) : HostCall(complete_all(cause)) {}
   /// What `describe` says, which is asked only if need be.
   template <std::invocable Describe>
-  explicit HostCall(Describe describe) {
-    if (Engine::Memory::anything_released()) [[unlikely]]
-      engine().memory().settle_for_host(describe());
-    begin();
-  }
+  explicit HostCall(Describe describe) : HostCall(complete(describe)) {}
   ~HostCall() { host_activity().left(); }
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
 
  private:
+  /// All that must be is complete. As long as it was waited for, this was no call of the host's yet.
+  struct Complete {};
+  explicit HostCall(Complete) { begin(); }
+
+  static Complete complete_all(trace::SettleCause cause) {
+    if (Engine::Memory::anything_released()) [[unlikely]]
+      engine().memory().settle_all(cause);
+    return {};
+  }
+  template <std::invocable Describe>
+  static Complete complete(Describe& describe) {
+    if (Engine::Memory::anything_released()) [[unlikely]]
+      engine().memory().settle_for_host(describe());
+    return {};
+  }
   static void begin() {
     if (engaged() && !Engine::HostCalls::prepared()) [[unlikely]]
       engine().host_calls().prepare();

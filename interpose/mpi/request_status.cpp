@@ -18,7 +18,10 @@ bool complete_after_poll(const Handle& handle) {
 
 int Request_get_status(CallSite, MPI_Request request, int* flag, MPI_Status* status) {
   const Handle* handle = flag ? find_handle(request) : nullptr;
-  if (!handle) return host().Request_get_status(request, flag, status);
+  if (!handle) {
+    const InHostCall here;
+    return host().Request_get_status(request, flag, status);
+  }
   *flag = complete_after_poll(*handle) ? 1 : 0;
   if (*flag) fill_status(status, peek(*handle));
   return MPI_SUCCESS;
@@ -53,6 +56,7 @@ class Told {
       return true;
     }
     int flag = 0;
+    const InHostCall here;
     const int code = host().Request_get_status(request, &flag, status);
     if (code_ == MPI_SUCCESS) code_ = code;
     if (flag) set_error(status, MPI_SUCCESS);
@@ -80,7 +84,10 @@ bool look_twice(Look look) {
 }
 
 int Request_get_status_all(CallSite, int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  if (!flag || is_for_host(count, requests)) return host().Request_get_status_all(count, requests, flag, statuses);
+  if (!flag || is_for_host(count, requests)) {
+    const InHostCall here;
+    return host().Request_get_status_all(count, requests, flag, statuses);
+  }
   Told told(true);
   const auto is_complete = [&](MPI_Request request) { return told(request, MPI_STATUS_IGNORE); };
   *flag = look_twice([&] { return std::all_of(requests, requests + count, is_complete); }) ? 1 : 0;
@@ -90,6 +97,7 @@ int Request_get_status_all(CallSite, int count, const MPI_Request requests[], in
 
 int Request_get_status_any(CallSite, int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   if (!flag || !index || is_for_host(count, requests)) {
+    const InHostCall here;
     return host().Request_get_status_any(count, requests, index, flag, status);
   }
   Told told(false);
@@ -112,6 +120,7 @@ int Request_get_status_any(CallSite, int count, const MPI_Request requests[], in
 int Request_get_status_some(CallSite, int count, const MPI_Request requests[], int* completed, int indices[],
                             MPI_Status statuses[]) {
   if (!completed || (count > 0 && !indices) || is_for_host(count, requests)) {
+    const InHostCall here;
     return host().Request_get_status_some(count, requests, completed, indices, statuses);
   }
   Told told(true);

@@ -42,6 +42,7 @@ class SendReleaseOver : public testing::Test {
     config.rendezvous = rendezvous_;
     Engine::Parts made = one_of_two(self, transport(self), config, releases ? &arena_ : nullptr);
     made.concurrent_calls = concurrent_calls_;
+    if (releases) made.host = host_;
     return made;
   }
 
@@ -117,6 +118,7 @@ class SendReleaseOver : public testing::Test {
   void* start_ = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   std::byte* data_ = static_cast<std::byte*>(start_) + 100;  // shares its first and last page
   bool concurrent_calls_ = false;
+  HostHooks host_;  // of the sender
   Rendezvous rendezvous_ = Rendezvous::automatic;
   std::uint64_t released_before_ = 0;
   std::atomic<std::size_t> asked_{0};

@@ -1,5 +1,6 @@
 // When a blocked send returns early, and what waits for it then, over the loop-back network.
 
+#include "runtime/host_calls.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/send_release.hpp"
 
@@ -30,6 +31,28 @@ TEST_F(SendRelease, what_writes_into_the_buffer_is_settled_after_the_message_and
     asking_.join();
   });
   EXPECT_EQ(statistics_.sends_released, 1u);
+}
+
+TEST_F(SendRelease, whoever_settles_inside_a_call_of_the_hosts_does_not_call_it) {
+  static int host_polls = 0;
+  host_polls = 0;
+  host_.progress = [] { ++host_polls; };
+  run(3, [&](Engine& engine, Context& world) {
+    const auto settle_later = [&](std::size_t messages) {
+      send(engine, world);
+      host_polls = 0;
+      ask_soon(messages);
+      engine.memory().settle(ByteRange::of(data_, bytes), Access::write);
+      asking_.join();
+    };
+    earn_a_block(engine, world);
+    settle_later(1);
+    EXPECT_NE(host_polls, 0);
+    const InHostCall call;
+    settle_later(2);
+    EXPECT_EQ(host_polls, 0);
+    EXPECT_EQ(released(engine), 2u);
+  });
 }
 
 TEST_F(SendRelease, the_same_buffer_may_be_sent_again_meanwhile) {
