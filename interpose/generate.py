@@ -49,7 +49,7 @@ def read_list(path):
         if not line or line.startswith("//"):
             continue
         match = CALL.match(line)
-        if not match or match[1] not in {*BODIES, *WITH_BODY, "USED", "LIBC"} or match[3] and match[1] != "SETTLED":
+        if not match or match[1] not in {*BODIES, *WITH_BODY, "USED", "LIBC"} or match[3] and match[1] not in ("SETTLED", "STARTS"):
             sys.exit(f"{path}:{number}: not understood: {line}")
         calls.append((match[1], match[2], match[3]))
     names = [name for _, name, _ in calls]
@@ -135,7 +135,8 @@ class Call:
     def generated(self):
         passed = ", ".join(self.arguments)
         body = BODIES[self.kind].format(name=self.name, arguments=passed, last=self.arguments[-1])
-        needs = f"([&] {{ return sluice::host_needs::{self.needs}({passed}); }})" if self.needs else ""
+        described = ", ".join(self.arguments[:-1] if self.kind == "STARTS" else self.arguments)
+        needs = f"([&] {{ return sluice::host_needs::{self.needs}({described}); }})" if self.needs else ""
         blocks = self.kind not in ("STARTS", "BEGINS", "SHARES")
         told = self.traced("host", blocks) + f"const sluice::HostCall host_call{needs}; " + body
         return self.chosen("", f"return engaged_{self.name}({passed});", told)

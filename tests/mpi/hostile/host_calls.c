@@ -94,8 +94,11 @@ static int received_while_it_sleeps(void) {
   return is_stopped(sender);
 }
 
+static MPI_Request begun;  // by the call, if it is not over when it returns
+
 static void beside_a_message(const char* name, void (*call)(void)) {
   int done = 0;
+  begun = MPI_REQUEST_NULL;
   begin();
   for (int i = 0; i < attempts && !done; i++) {
     if (rank == 0) {
@@ -110,6 +113,7 @@ static void beside_a_message(const char* name, void (*call)(void)) {
         expect_filled(buffer, large, 3);
         if (!getenv("LD_PRELOAD")) done = 1;
       }
+      MPI_Wait(&begun, IGNORE);
     }
     MPI_Bcast(&done, 1, MPI_INT, 1, WORLD);
   }
@@ -171,6 +175,25 @@ static void packing(void) {
   EXPECT_EQ(packed[99], 198);
 }
 
+static void poll_it(void) {
+  int done = 0;
+  for (int i = 0; i < 1000 && !done; i++) MPI_Test(&begun, &done, IGNORE);
+}
+
+static void nonblocking_barrier(void) {
+  MPI_Ibarrier(others, &begun);
+  poll_it();
+}
+
+static void nonblocking_sum(void) {
+  static double mine, all;
+  mine = rank;
+  MPI_Iallreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, others, &begun);
+  poll_it();
+}
+
+static void beside_a_nonblocking_barrier(void) { beside_a_message("MPI_Ibarrier", nonblocking_barrier); }
+static void beside_a_nonblocking_sum(void) { beside_a_message("MPI_Iallreduce", nonblocking_sum); }
 static void beside_a_barrier(void) { beside_a_message("MPI_Barrier", barrier); }
 static void beside_a_sum(void) { beside_a_message("MPI_Allreduce", sum); }
 static void beside_a_sum_in_place(void) { beside_a_message("MPI_Allreduce in place", sum_in_place); }
@@ -224,10 +247,19 @@ static void from_inside_it(void) {
   expect_part_filled(rank == 1 ? buffer : got - somewhere, somewhere, somewhere + 16, 7);
 }
 
+static int nonblocking;
+
+static void sum_up(const double* mine, void* all, int count) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (!nonblocking) MPI_Allreduce(mine, all, count, MPI_DOUBLE, MPI_SUM, others);
+  if (nonblocking) MPI_Iallreduce(mine, all, count, MPI_DOUBLE, MPI_SUM, others, &request);
+  MPI_Wait(&request, IGNORE);
+}
+
 // The result stays: nothing of the message comes after it.
 static void into_it(void) {
-  double mine = 1;
-  MPI_Allreduce(&mine, buffer + somewhere, 1, MPI_DOUBLE, MPI_SUM, others);
+  const double mine = 1;
+  sum_up(&mine, buffer + somewhere, 1);
   if (rank != 1) return;
   double all;
   memcpy(&all, buffer + somewhere, sizeof all);
@@ -249,7 +281,7 @@ static void of_its_neighbour(void) {
   double* mine = (double*)(beside + page / 2);
   double all[doubles];
   for (int i = 0; i < doubles; i++) mine[i] = i;
-  MPI_Allreduce(mine, all, doubles, MPI_DOUBLE, MPI_SUM, others);
+  sum_up(mine, all, doubles);
   EXPECT_EQ(all[doubles - 1], (doubles - 1) * (size - 1));
   if (rank == 1) expect_filled(buffer, large, 7);
 }
@@ -267,6 +299,26 @@ static void touch(void* in, void* in_out, int* count, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *count; i++) ((int*)in_out)[i] += ((int*)in)[i];
   if (rank == 1) expect_part_filled(buffer, somewhere, somewhere + 1000, 7);
+}
+
+static void write_it(void* in, void* in_out, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; i++) ((int*)in_out)[i] += ((int*)in)[i];
+  if (rank != 1) return;
+  const int file = filled_file(0, 0);
+  EXPECT_CALL(pwrite(file, buffer, large, 0), large);
+  expect_file(file, large, 7);
+  close(file);
+}
+
+// A wait of the C library's inside the host's call.
+static void by_an_operation_that_writes(void) {
+  MPI_Op op;
+  int mine = rank, all = 0;
+  MPI_Op_create(write_it, 1, &op);
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, op, others);
+  EXPECT_EQ(all, size * (size - 1) / 2);
+  MPI_Op_free(&op);
 }
 
 // Inside the host's call; and the other rank may need an answer of this one's afterwards.
@@ -297,8 +349,17 @@ static void a_bcast_from_inside(void) { of_a_message(from_inside_it); }
 static void a_sum_into_it(void) { of_a_message(into_it); }
 static void a_bcast_of_all(void) { of_a_message(of_all_of_it); }
 static void a_long_sum_of_its_neighbour(void) { of_a_message(of_its_neighbour); }
+static void of_a_nonblocking(void (*call)(void)) {
+  nonblocking = 1;
+  of_a_message(call);
+  nonblocking = 0;
+}
+
+static void a_nonblocking_sum_into_it(void) { of_a_nonblocking(into_it); }
+static void a_long_nonblocking_sum_of_its_neighbour(void) { of_a_nonblocking(of_its_neighbour); }
 static void a_gather_of_its_neighbour(void) { of_a_message(of_its_neighbour_from_each); }
 static void an_operation_that_touches_it(void) { of_a_message(by_an_operation); }
+static void an_operation_that_writes_it(void) { of_a_message(by_an_operation_that_writes); }
 static void different_lengths(void) { of_a_message(of_different_lengths); }
 
 // --- what is not known: rank 2 would tell rank 0 of a message that rank 0 has not sent yet
@@ -325,6 +386,14 @@ static void before_it_is_sent(void (*call)(void)) {
 
 static void a_barrier_before_it_is_sent(void) { before_it_is_sent(barrier); }
 static void a_sum_before_it_is_sent(void) { before_it_is_sent(sum); }
+
+static void started_and_awaited(void) {
+  begun = MPI_REQUEST_NULL;
+  nonblocking_barrier();
+  MPI_Wait(&begun, IGNORE);
+}
+
+static void a_nonblocking_barrier_before_it_is_sent(void) { before_it_is_sent(started_and_awaited); }
 
 // Nobody is called: rank 0 sees the store, and rank 1 what rank 0 has stored before the message.
 static void a_store_before_it_is_sent(void) {
@@ -353,15 +422,21 @@ static const Case cases[] = {CASE(beside_a_barrier, 3),
                              CASE(beside_trees, 3),
                              CASE(beside_a_type_with_gaps, 3),
                              CASE(beside_packing, 3),
+                             CASE(beside_a_nonblocking_barrier, 3),
+                             CASE(beside_a_nonblocking_sum, 3),
                              CASE(beside_a_shared_window, 3),
                              CASE(a_bcast_from_inside, 3),
                              CASE(a_sum_into_it, 3),
                              CASE(a_bcast_of_all, 3),
                              CASE(a_long_sum_of_its_neighbour, 3),
+                             CASE(a_nonblocking_sum_into_it, 3),
+                             CASE(a_long_nonblocking_sum_of_its_neighbour, 3),
                              CASE(a_gather_of_its_neighbour, 3),
                              CASE(an_operation_that_touches_it, 3),
+                             CASE(an_operation_that_writes_it, 3),
                              CASE(different_lengths, 3),
                              CASE(a_barrier_before_it_is_sent, 3),
                              CASE(a_sum_before_it_is_sent, 3),
+                             CASE(a_nonblocking_barrier_before_it_is_sent, 3),
                              CASE(a_store_before_it_is_sent, 3)};
 SUITE(cases)

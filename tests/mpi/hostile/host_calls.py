@@ -3,12 +3,14 @@
 from .program import Program
 
 # A process that has released little thinks that a release costs little, so each of these has its own.
-BESIDE = ("barrier", "sum", "sum_in_place", "trees", "type_with_gaps", "packing", "shared_window")
+BESIDE = ("barrier", "sum", "sum_in_place", "trees", "type_with_gaps", "packing", "nonblocking_barrier",
+          "nonblocking_sum", "shared_window")
 BESIDE_CASES = [f"beside_{'' if name in ('trees', 'packing') else 'a_'}{name}" for name in BESIDE]
 WAITING_CASES = (
     "a_bcast_from_inside", "a_sum_into_it", "a_bcast_of_all", "a_long_sum_of_its_neighbour", "a_gather_of_its_neighbour",
-    "an_operation_that_touches_it", "different_lengths", "a_barrier_before_it_is_sent", "a_sum_before_it_is_sent",
-    "a_store_before_it_is_sent",
+    "a_nonblocking_sum_into_it", "a_long_nonblocking_sum_of_its_neighbour", "an_operation_that_touches_it",
+    "an_operation_that_writes_it", "different_lengths", "a_barrier_before_it_is_sent", "a_sum_before_it_is_sent",
+    "a_nonblocking_barrier_before_it_is_sent", "a_store_before_it_is_sent",
 )
 # What is written by the sender waits for a sender that is stopped; any other single copy its receiver helps with.
 WRITTEN, STREAMED = {"SLUICE_RNDV": "rput"}, {"SLUICE_TRANSPORTS": "tcp"}
