@@ -46,8 +46,6 @@ ReduceArguments::ReduceArguments(const void* own, void* result, MPI_Count count,
   type_ = known.flat;
 }
 
-bool ReduceArguments::is_in_place() const { return own_ == MPI_IN_PLACE; }
-
 bool ReduceArguments::carried() const {
   if (!reduction_ || count_ < 0 || (root_ != no_root && !communicator_->has_rank(root_))) return false;
   if (has_result() ? result_ == MPI_IN_PLACE : is_in_place()) return false;

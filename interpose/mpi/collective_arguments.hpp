@@ -52,7 +52,7 @@ class ReduceArguments {
   [[nodiscard]] std::optional<Rank> root() const { return root_ == no_root ? std::nullopt : std::optional(Rank{root_}); }
 
  private:
-  [[nodiscard]] bool is_in_place() const;
+  [[nodiscard]] bool is_in_place() const { return own_ == MPI_IN_PLACE; }
 
   Communicator* communicator_;
   const void* own_;

@@ -56,6 +56,14 @@ class Lane {
     const std::size_t slot = number % slots;
     return bytes <= near_bytes ? memory_ + near_at + slot * near_bytes : memory_ + page_bytes + slot * most_bytes;
   }
+  /// Has the owner's cache take the head for itself, before it is written. Its readers have copies of it.
+  void expect_write(std::uint64_t number) const {
+#ifdef __x86_64__
+    asm volatile("prefetchw %0" : : "m"(*head(number)));
+#else
+    __builtin_prefetch(head(number), 1);
+#endif
+  }
   [[nodiscard]] std::atomic<std::uint64_t>& done() const { return words(memory_ + slots * cache_line)[0]; }
 
  private:

@@ -9,8 +9,7 @@
 namespace sluice {
 namespace {
 
-/// What a kernel combines at once.
-constexpr std::size_t most_at_once = 8;
+constexpr std::size_t most_at_once = Reduction::most_at_once;
 /// Of one operand or partial result: as many as a kernel reads lie in the first cache together.
 constexpr std::size_t most_strip_bytes = 2048;
 constexpr std::size_t scratch_bytes = 16384;
@@ -54,9 +53,6 @@ struct Fold {
   }
 };
 
-/// No partial results: one look at all sources.
-bool goes_at_once(std::size_t sources) { return sources <= most_at_once && std::has_single_bit(sources); }
-
 /// Slots in use at one time: two below the root, one more at each further level.
 std::size_t slots_of(std::size_t sources) { return static_cast<std::size_t>(std::bit_width(sources)) + 1; }
 
@@ -78,12 +74,7 @@ void Reduction::combine(const std::byte* lower, const std::byte* upper, std::byt
   kernel_(sources, 2, target, elements);
 }
 
-void Reduction::fold(Sources sources, Targets targets, std::size_t elements) const {
-  const bool at_once = goes_at_once(sources.size());
-  if (at_once && targets.size() == 1 && sources.size() > 1) {
-    kernel_(sources.data(), sources.size(), targets[0], elements);
-    return;
-  }
+void Reduction::fold_in_strips(Sources sources, Targets targets, std::size_t elements) const {
   alignas(64) std::byte scratch[scratch_bytes];
   const std::size_t strip = strip_elements(slots_of(sources.size()), element_bytes_);
   Fold fold{kernel_, CanonicalOrder(sources.size()), sources.data(), 0, 0, scratch, strip * element_bytes_};

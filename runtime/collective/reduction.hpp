@@ -7,6 +7,7 @@
 // stack where sources are more than eight or no power of two.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,6 +19,9 @@ namespace sluice {
 
 class Reduction {
  public:
+  /// What a kernel combines at once.
+  static constexpr std::size_t most_at_once = 8;
+
   using Sources = std::span<const std::byte* const>;
   using Targets = std::span<std::byte* const>;
 
@@ -36,10 +40,17 @@ class Reduction {
 
   /// All sources, in the order of ranks, into each target. A target may be any one of the sources, and overlaps none of them
   /// otherwise.
-  void fold(Sources sources, Targets targets, std::size_t elements) const;
+  void fold(Sources sources, Targets targets, std::size_t elements) const {
+    if (targets.size() == 1 && goes_at_once(sources.size())) return kernel_(sources.data(), sources.size(), targets[0], elements);
+    fold_in_strips(sources, targets, elements);
+  }
 
  private:
-  struct Strips;
+  /// No partial results: one look at all sources.
+  static constexpr bool goes_at_once(std::size_t sources) {
+    return sources > 1 && sources <= most_at_once && std::has_single_bit(sources);
+  }
+  void fold_in_strips(Sources sources, Targets targets, std::size_t elements) const;
 
   ReduceKernel kernel_;
   std::size_t element_bytes_;

@@ -60,6 +60,7 @@ class Team {
     written_[number_ % Lane::slots] = {number_, readers, static_cast<std::size_t>(reader)};
     own().description(number_).store(word_, std::memory_order_relaxed);
     own().sequence(number_).store(number_, std::memory_order_release);
+    own().expect_write(number_ + 1);
   }
   /// A thread of this member sleeps, perhaps for what was published.
   [[nodiscard]] static bool is_asleep(const Member& member) {
