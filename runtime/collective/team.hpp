@@ -51,13 +51,16 @@ class Team {
     ++number_;
     call_ = call;
     word_ = call.word();
+    is_long_ = Lane::is_long(call.bytes);
     differs_ = false;
   }
   void await_room() { awaited_ = Awaited::room; }
   [[nodiscard]] std::byte* payload() const { return own().payload(number_, call_.bytes); }
   /// `reader`: where there is one.
   void publish(Readers readers, Rank reader = Rank{}) {
-    written_[number_ % Lane::slots] = {number_, readers, static_cast<std::size_t>(reader)};
+    const Written written{number_, readers, static_cast<std::size_t>(reader)};
+    written_[number_ % Lane::slots] = written;
+    if (is_long_) written_long_[number_ % Lane::long_slots] = written;
     own().description(number_).store(word_, std::memory_order_relaxed);
     own().sequence(number_).store(number_, std::memory_order_release);
     own().expect_write(number_ + 1);
@@ -101,7 +104,9 @@ class Team {
   bool finish() {
     if (awaited_ == Awaited::all) done_by_all_ = number_ - 1;
     awaited_ = Awaited::nothing;
-    if (number_ % Lane::done_interval != 0) return false;
+    owes_done_ |= is_long_;
+    if (number_ % (owes_done_ ? Lane::long_done_interval : Lane::done_interval) != 0) return false;
+    owes_done_ = false;
     own().done().store(number_, std::memory_order_release);
     return true;
   }
@@ -137,7 +142,9 @@ class Team {
   [[nodiscard]] bool has_done(std::size_t member, std::uint64_t number);
   /// Nobody reads what is there, or all are known to be through with it; else it takes a look.
   [[nodiscard]] bool has_room() {
-    const Written& last = written_[number_ % Lane::slots];
+    return is_free(written_[number_ % Lane::slots]) && (!is_long_ || is_free(written_long_[number_ % Lane::long_slots]));
+  }
+  [[nodiscard]] bool is_free(const Written& last) {
     return last.readers == Readers::none || done_by_all_ >= last.number || have_read(last);
   }
   [[nodiscard]] bool have_read(const Written& last);
@@ -152,6 +159,8 @@ class Team {
   std::uint64_t number_;  // of the running call, or of the last one
   Description call_;
   std::uint64_t word_ = 0;  // of the description
+  bool is_long_ = false;    // it uses a long slot
+  bool owes_done_ = false;  // so has one since `done` was written
   bool differs_ = false;    // one that has come is in another call, or beyond
   Awaited awaited_ = Awaited::nothing;
   std::size_t awaited_member_ = 0;  // that one, or of all the first that is not there yet
@@ -159,6 +168,7 @@ class Team {
   std::size_t done_by_one_of_ = 0;  // the member whom the last look was at
   std::uint64_t done_by_one_ = 0;
   std::array<Written, Lane::slots> written_{};
+  std::array<Written, Lane::long_slots> written_long_{};
 };
 
 }  // namespace sluice

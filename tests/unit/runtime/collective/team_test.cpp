@@ -109,7 +109,8 @@ std::vector<Member::Call> random_calls(std::size_t members, std::size_t count, u
   std::vector<Member::Call> calls;
   for (std::size_t i = 0; i < count;) {
     const Member::Call call{kinds[random() % kinds.size()], random() % members, lengths[random() % std::size(lengths)]};
-    for (std::size_t run = random() % 20 + 1; run-- > 0; ++i) calls.push_back(call);
+    const std::size_t longest_run = seed % 2 == 0 ? 20 : 3 * Lane::slots;
+    for (std::size_t run = random() % longest_run + 1; run-- > 0; ++i) calls.push_back(call);
   }
   return calls;
 }
@@ -119,7 +120,7 @@ TEST(Team, every_order_of_steps_comes_to_the_end_with_the_right_parts) {
     for (unsigned seed = 0; seed < 4; ++seed) {
       TeamsOfAll all(members);
       const auto teams = all.make();
-      const auto calls = random_calls(members, 80, seed);
+      const auto calls = random_calls(members, members <= 4 ? 10 * Lane::slots : 80, seed);
       std::vector<Member> ways;
       for (Team* team : teams) ways.emplace_back(*team, calls);
       std::mt19937 random(seed);
@@ -185,6 +186,40 @@ TEST(Team, a_root_stops_when_its_slots_are_full_of_what_others_have_not_read) {
     ++read;
   }
   EXPECT_GT(read, 0U);
+}
+
+TEST(Team, a_root_stops_earlier_when_its_long_slots_are_full) {
+  TeamsOfAll all(2);
+  const auto teams = all.make();
+  Team& root = *teams[0];
+  Team& leaf = *teams[1];
+  const auto leaf_reads = [&](std::size_t bytes) {
+    leaf.begin(bcast_of(bytes, 0));
+    leaf.await_room();
+    ASSERT_TRUE(leaf.is_there());
+    leaf.publish(Team::Readers::none);
+    leaf.await(Rank{0});
+    ASSERT_TRUE(leaf.is_there());
+    leaf.finish();
+  };
+  const auto root_enters = [&](std::size_t bytes) {
+    root.begin(bcast_of(bytes, 0));
+    root.await_room();
+    return root.is_there();
+  };
+  // One long call, and short ones that use no long slot.
+  std::size_t sent = 0;
+  for (; sent < Lane::long_slots; ++sent) {
+    ASSERT_TRUE(root_enters(sent == 0 ? 4000 : 8));
+    root.publish(Team::Readers::all);
+    root.finish();
+  }
+  EXPECT_FALSE(root_enters(4000));
+  leaf_reads(4000);
+  for (std::size_t read = 1; !root.is_there(); ++read) {
+    ASSERT_LT(read, sent);
+    leaf_reads(8);
+  }
 }
 
 TEST(Team, members_in_different_calls_are_told_of) {
