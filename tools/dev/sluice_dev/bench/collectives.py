@@ -83,17 +83,19 @@ def show(ranks, points):
 
 
 def page(tables, options):
+    with_off = "off" in options.sides
     lines = ["# Collective calls", "",
              f"Written by `apps/bench/collectives` on {datetime.date.today()}, at {commit()}: {processor()}, {options.rounds} rounds.", "",
-             "Microseconds of a call on the slowest rank, on the host alone and under Sluice, and their ratio with the interval in which it lies "
-             "95 times in 100. The last column has the ratio with `SLUICE_COLLECTIVES=off`. Sizes are bytes of a block. A word of each line "
-             "is written before each call and read after it. With `skew` each rank is busy for 2 microseconds on average before "
-             "each call, for a random time of its own."]
+             "Microseconds of a call on the slowest rank, on the host alone and under Sluice with `SLUICE_COLLECTIVES=auto`. The ratio "
+             "has the interval in which it lies 95 times in 100. Sizes are bytes of a block. A word of each line is written before each "
+             "call and read after it. With `skew` each rank is busy for 2 microseconds on average before each call, for a random time of "
+             "its own.", *(["", "The last column has the ratio with `SLUICE_COLLECTIVES=off`."] if with_off else [])]
     for ranks, points in tables.items():
         lines += ["", f"## {ranks} ranks", "", verdict(points) + ".", "",
-                  "| point | host | Sluice | ratio | interval | off |", "|---|---|---|---|---|---|"]
-        lines += [f"| {p.name} | {p.host:.3f} | {p.sluice:.3f} | {p.ratio:.2f} | {p.low:.2f} to {p.high:.2f} | "
-                  f"{f'{p.off_ratio:.2f}' if p.off_ratio else ''} |" for p in points]
+                  "| point | host | Sluice | ratio | interval |" + (" off |" if with_off else ""),
+                  "|---|---|---|---|---|" + ("---|" if with_off else "")]
+        lines += [f"| {p.name} | {p.host:.3f} | {p.sluice:.3f} | {p.ratio:.2f} | {p.low:.2f} to {p.high:.2f} |"
+                  + (f" {p.off_ratio:.2f} |" if with_off else "") for p in points]
     options.page.write_text(wrapped("\n".join(lines) + "\n"))
 
 
