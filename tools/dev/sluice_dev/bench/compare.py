@@ -7,7 +7,7 @@
 Every figure is the median of several rounds; a round runs each side once. Ratios are Sluice divided by what it is compared
 with: the host alone, or for `read_at_once` Sluice with release off; for `late_receiver` it is SLUICE_SEND_RELEASE=1 divided
 by Sluice as users get it, for `traced` Sluice with a trace by Sluice without. `best` is the ratio of the best rounds,
-which a busy machine disturbs less.
+which a busy machine disturbs less. The interval is that in which the median of the rounds' own ratios lies, 95 times in 100.
 `tcp_latency` binds each rank to a processor of its own, on both sides: which of them has which one decides about a microsecond and more.
 """
 
@@ -23,6 +23,7 @@ import sys
 import tempfile
 
 from sluice_dev.base.builds import LIBRARY_IN_BUILD
+from sluice_dev.base.confidence import interval_of_median
 from sluice_dev.base.distance import Distance
 from sluice_dev.testbed.bed import Bed
 
@@ -173,6 +174,8 @@ def row(measurement, name, sides, unit):
     if entry["base_value"] and entry["other_value"] is not None:
         entry["ratio"] = entry["other_value"] / entry["base_value"]
         entry["best_ratio"] = best(sides[other]) / best(sides[base])
+        ratios = [after / before for before, after in zip(sides[base], sides[other]) if before]
+        entry["interval"] = interval_of_median(ratios) if ratios else None
     size = name.partition("/")[2]
     goal = measurement.goals.get(size, measurement.goals.get(""))
     judged = entry["other_value"] if measurement.figure_is_goal else entry.get("ratio")
@@ -189,8 +192,9 @@ def show(entry):
 
     goal = entry.get("goal", "")
     verdict = "" if not goal else "yes" if entry["met"] else "NO"
+    interval = "{:.2f} to {:.2f}".format(*entry["interval"]) if entry.get("interval") else "-"
     print(f"  {entry['figure']:<26}{entry['unit']:>5} {number('base_value')} {number('other_value')}   {number('ratio', 7)} "
-          f"{number('best_ratio', 7)}   {goal:<8} {verdict}", flush=True)
+          f"{number('best_ratio', 7)}   {interval:<13} {goal:<8} {verdict}", flush=True)
 
 
 def parse():
@@ -252,7 +256,7 @@ def measure_all(options, measurements, place):
     failed = False
     if options.library is None:
         print("no library: the host alone")
-    print(f"{'':<33}{'base':>10} {'sluice':>10}   {'ratio':>7} {'best':>7}   goal     met")
+    print(f"{'':<33}{'base':>10} {'sluice':>10}   {'ratio':>7} {'best':>7}   {'interval':<13} goal     met")
     for measurement in wanted(measurements, options):
         if options.against:
             measurement = between_libraries(measurement, options.against)
