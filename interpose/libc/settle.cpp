@@ -4,6 +4,7 @@
 #include <climits>
 #include <span>
 
+#include "interpose/host/host_turns.hpp"
 #include "interpose/mpi/entry.hpp"
 #include "interpose/session/session_use.hpp"
 #include "runtime/alias/gate.hpp"
@@ -25,6 +26,7 @@ class CanWait {
 
  private:
   SessionUse use_;
+  OutsideOfCalls outside_of_calls_;
 };
 
 /// In whole pages: for the kernel a page is closed or not.

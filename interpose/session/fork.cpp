@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "interpose/host/host_turns.hpp"
 #include "interpose/mpi/entry.hpp"
 #include "interpose/session/remaining_memory.hpp"
 #include "interpose/session/session_use.hpp"
@@ -22,7 +23,10 @@ void install() { pthread_atfork(before_fork, in_parent_of_fork, in_child_of_fork
 /// The session does not end before the parent is back.
 void before_fork() {
   uses_session = SessionUse::begin();
-  if (uses_session) return engine().memory().prepare_fork();
+  if (uses_session) {
+    const OutsideOfCalls here;
+    return engine().memory().prepare_fork();
+  }
   SessionUse::end();
   SessionUse::wait_until_ended();
   remaining_memory::before_fork();

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "interpose/host/host_turns.hpp"
 #include "interpose/libc/process.hpp"
 #include "interpose/libc/signal.hpp"
 #include "interpose/mpi/communicators.hpp"
@@ -215,10 +216,14 @@ void Session::make_engine() {
   host().Query_thread(&level);
   parts.concurrent_calls = level == MPI_THREAD_MULTIPLE;
   expect_concurrent_calls(parts.concurrent_calls);
+  expect_thread_level(level);
   parts.transport = transports_.get();
   parts.arena = arena_.get();
   parts.arena_is_its_own = true;
-  parts.host = {.progress = progress_host,
+  parts.host = {.progress =
+                    [] {
+                      if (may_progress_host()) progress_host();
+                    },
                 .outstanding = [] { return host_activity().outstanding(); },
                 .shares_memory = [] { return host_activity().shares_memory(); },
                 .may_reach_memory = [] { return host_activity().may_reach_memory(); }};

@@ -19,7 +19,8 @@ class AliasArena;
 
 /// The host MPI, as far as waiting must consider it. The helper thread and the fault handler never call these.
 struct HostHooks {
-  /// Gives the host a chance to progress (one cheap call). Called by application threads inside carried calls, lock not held.
+  /// Gives the host a chance to progress (one cheap call). Called by application threads that wait, in carried calls or for
+  /// memory in others, lock not held: it knows which of them may call the host.
   void (*progress)() = nullptr;
   /// Something of the host's may be outstanding (nonblocking operations, windows): progress it often and release nothing.
   bool (*outstanding)() = nullptr;
