@@ -247,7 +247,9 @@ class Engine {
   /// Polls everything once, for whoever waits for several messages or for one, or has not said it: several that have come are
   /// taken at once then, as after a wait for several.
   enum class Awaits : std::uint8_t { not_said, several };
-  void progress(Awaits awaits = Awaits::not_said);
+  /// The host progresses in some of these polls, unless the caller calls it after each of them anyway.
+  enum class Host : std::uint8_t { has_turns, is_called };
+  void progress(Awaits awaits = Awaits::not_said, Host host = Host::has_turns);
   /// Returns when every request is complete or released; `take` then accepts each of them. Null entries are skipped.
   void wait_all(std::span<Request* const> requests, CallSite site);
   /// The outcome; the request is gone afterwards. Only after is_complete or wait_all said so.

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-void Engine::progress(Awaits awaits) {
-  if (!impl_->progress.look()) impl_->progress.poll(awaits == Awaits::several);
+void Engine::progress(Awaits awaits, Host host) {
+  if (!impl_->progress.look()) impl_->progress.poll(awaits == Awaits::several, host == Host::is_called);
 }
 
 void Engine::wait_all(std::span<Request* const> requests, CallSite site) {

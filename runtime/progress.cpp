@@ -139,11 +139,11 @@ void Progress::end_blocks() {
 // rest (engine/lock.hpp). As long as it is, a poll is a look at the transport, which takes no lock: nobody has begun anything
 // since, and what comes is seen by the look.
 
-void Progress::idle_call(Lock& lock) {
+void Progress::idle_call(Lock& lock, bool host_is_called) {
   const HostHooks& host = job().host;
-  const IdleCalls::Turns turns = idle_calls_.note(host.outstanding && host.outstanding());
+  const IdleCalls::Turns turns = idle_calls_.note(!host_is_called && host.outstanding && host.outstanding());
   if (turns.telling && transport()) transport()->tell_of_waiting();
-  const bool host_turn = turns.host && host.progress;
+  const bool host_turn = turns.host && host.progress && !host_is_called;
   if (!host_turn && !job().oversubscribed) return;
   lock.unlock();
   if (host_turn) host.progress();
@@ -159,14 +159,14 @@ bool Progress::is_at_rest() const {
          (!transport() || transport()->is_at_rest());
 }
 
-void Progress::poll(bool awaits_several) {
+void Progress::poll(bool awaits_several, bool host_is_called) {
   Lock lock(lock_);
   bool moved = false;
   {
     const Inside here(*this, lock);
     if (awaits_several) note_several();
     moved = round(lock);
-    if (!moved) idle_call(lock);
+    if (!moved) idle_call(lock, host_is_called);
   }
   if (!moved && is_at_rest()) lock_.leave_at_rest();
 }

@@ -117,10 +117,10 @@ class alignas(cache_line) Progress {
     const bool is_silent = lock_.is_at_rest() && (!work_.transport() || work_.transport()->is_silent());
     return is_silent && idle_calls_.note_at_rest();
   }
-  /// [lock not held] A poll that is no look only.
-  void poll(bool awaits_several);
+  /// [lock not held] A poll that is no look only. `host_is_called`: by the caller, after each poll, so that it needs no turns.
+  void poll(bool awaits_several, bool host_is_called);
   /// A test or probe of this call found nothing.
-  void idle_call(Lock& lock);
+  void idle_call(Lock& lock, bool host_is_called = false);
 
   /// Makes all blocks private if they are to end and no message is in or out of one. Tried again whenever the last thread leaves.
   void end_blocks();

@@ -60,8 +60,9 @@ int host_wait(MPI_Request* request, MPI_Status* status) {
 int host_test(MPI_Request* request, int* flag, MPI_Status* status) {
   const InHostCall here;
   if (!request || !flag) return host().Test(request, flag, status);
-  const int code = tracked(1, request, [&] { return host().Test(request, flag, status); });
-  if (*flag) persistent_completed(*request);
+  const MPI_Request before = *request;
+  const int code = host().Test(request, flag, status);
+  if (*flag || before != *request) host_activity().completed(before, *request);
   return code;
 }
 
@@ -105,6 +106,34 @@ int host_test_some(int count, MPI_Request requests[], int* completed, int indice
   const int code = tracked(count, requests, [&] { return host().Testsome(count, requests, completed, indices, statuses); });
   for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) persistent_completed(requests[indices[i]]);
   return code;
+}
+
+bool HostRequest::test_any(int* index, MPI_Status* status) {
+  int flag = 0;
+  int found = MPI_UNDEFINED;
+  MPI_Status own{};
+  const MPI_Request before = slot_;
+  code_ = host().Testany(1, &slot_, &found, &flag, &own);
+  inactive_ = flag && found == MPI_UNDEFINED && code_ == MPI_SUCCESS;
+  if (found == MPI_UNDEFINED) return code_ != MPI_SUCCESS;
+  if (status != MPI_STATUS_IGNORE) {
+    own.MPI_ERROR = status->MPI_ERROR;
+    *status = own;
+  }
+  host_activity().completed(before, slot_);
+  *index = place_;
+  return true;
+}
+
+std::size_t HostRequest::test_some(int indices[], MPI_Status statuses[]) {
+  int completed = 0;
+  const MPI_Request before = slot_;
+  code_ = host().Testsome(1, &slot_, &completed, indices, statuses);
+  inactive_ = completed == MPI_UNDEFINED;
+  if (completed != 1) return 0;
+  host_activity().completed(before, slot_);
+  indices[0] = place_;
+  return 1;
 }
 
 HostPart::HostPart(RequestArray& array, MPI_Status* statuses) : array_(array), statuses_(statuses), done_(array.hosts() == 0) {}

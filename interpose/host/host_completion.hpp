@@ -14,6 +14,24 @@ int host_test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_
 int host_wait_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]);
 int host_test_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]);
 
+/// The only request of the host's in an array, at its place there.
+class HostRequest {
+ public:
+  HostRequest(MPI_Request requests[], int place) : slot_(requests[place]), place_(place) {}
+
+  /// As those of HostPart.
+  bool test_any(int* index, MPI_Status* status);
+  std::size_t test_some(int indices[], MPI_Status statuses[]);
+  [[nodiscard]] bool inactive() const { return inactive_; }
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  MPI_Request& slot_;
+  int place_;
+  bool inactive_ = false;
+  int code_ = MPI_SUCCESS;
+};
+
 /// The host's requests of a mixed array. Each function completes what it can and writes requests and statuses back.
 class HostPart {
  public:

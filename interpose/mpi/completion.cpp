@@ -10,14 +10,16 @@
 
 namespace sluice {
 
-int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, const char* function) {
+int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, CallSite site) {
+  if (finish_plain(handle, slot, status)) [[likely]]
+    return MPI_SUCCESS;
   Communicator* communicator = handle.communicator;
   const Outcome outcome = finish(handle, slot);
   fill_status(status, outcome);
-  return outcome.failure == Failure::none ? MPI_SUCCESS : conclude(outcome, *communicator, function);
+  return outcome.failure == Failure::none ? MPI_SUCCESS : conclude(outcome, *communicator, site.function());
 }
 
-int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, const char* function) {
+int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, CallSite site) {
   Handle& handle = *array.handle(index);
   Communicator* communicator = handle.communicator;
   Outcome outcome;
@@ -27,7 +29,12 @@ int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, const
     array.finished(index);
   }
   fill_status(status, outcome);
-  return outcome.failure == Failure::none ? MPI_SUCCESS : conclude(outcome, *communicator, function);
+  return outcome.failure == Failure::none ? MPI_SUCCESS : conclude(outcome, *communicator, site.function());
+}
+
+void poll_for(const Seen& seen) {
+  engine().progress(seen.open > 1 ? Engine::Awaits::several : Engine::Awaits::not_said,
+                    seen.others != 0 ? Engine::Host::is_called : Engine::Host::has_turns);
 }
 
 Handle* first_if_complete(int count, const MPI_Request requests[], int* index) {
@@ -43,53 +50,40 @@ Handle* first_if_complete(int count, const MPI_Request requests[], int* index) {
 
 Handle* first_unremembered(RequestArray& array, int count, const MPI_Request requests[], int* index) {
   if (count <= 0 || !requests) return nullptr;
-  const MPI_Request null = predefined().request_null;
-  HandleSearch search;
-  int open = 0;
-  for (int i = 0; i < count; ++i) {
-    if (requests[i] == null) continue;
-    Handle* const handle = search.find(requests[i]);
-    if (!handle) return nullptr;
-    if (!handle->is_complete()) {
-      ++open;
-    } else if (!handle->is_inactive()) {
-      *index = i;
-      if (array.is_long(count) && open > count / 2) array.follow(count);  // it is polled, most likely
-      return handle;
-    }
-  }
-  return nullptr;
+  const FirstLook look(count, requests);
+  if (!look.complete || look.seen.others != 0) return nullptr;
+  *index = look.index;
+  if (look.seen.open > count / 2) array.follow(count);  // it is polled, most likely
+  return look.complete;
 }
 
-int finish_first(Handle& handle, RequestArray& array, int index, MPI_Status* status, const char* function) {
+int finish_first(Handle& handle, RequestArray& array, int index, MPI_Status* status, CallSite site) {
   const auto place = static_cast<std::size_t>(index);
-  return array.is_followed() ? finish_one(array, place, status, function)
-                             : finish_one(handle, array.slot(place), status, function);
+  return array.is_followed() ? finish_one(array, place, status, site) : finish_one(handle, array.slot(place), status, site);
 }
 
-Handle* only_one(int count, const MPI_Request requests[]) {
-  Handle* const handle = count == 1 && requests ? find_handle(requests[0]) : nullptr;
-  return handle && !handle->is_inactive() ? handle : nullptr;
-}
+Handle* only_one(int count, const MPI_Request requests[]) { return count == 1 && requests ? find_handle(requests[0]) : nullptr; }
 
-int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], const char* function) {
-  ArrayCompletion completion(function);
+int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], CallSite site) {
+  ArrayCompletion completion(site);
+  if (finish_plain(handle, slot, statuses)) [[likely]] {
+    if (statuses != MPI_STATUSES_IGNORE) statuses->MPI_ERROR = MPI_SUCCESS;
+    return MPI_SUCCESS;
+  }
   completion.finish(handle, slot, statuses);
   return completion.conclude(MPI_SUCCESS);
 }
 
-int finish_all(std::span<Handle* const> handles, MPI_Request requests[], MPI_Status statuses[], const char* function) {
-  ArrayCompletion completion(function);
-  const auto same = [](std::size_t i) { return i; };
-  completion.finish(handles, requests, same, statuses, same);
+int finish_all(std::span<Handle* const> handles, MPI_Request requests[], MPI_Status statuses[], CallSite site) {
+  ArrayCompletion completion(site);
+  completion.finish(handles, requests, statuses);
   return completion.conclude(MPI_SUCCESS);
 }
 
-int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], const char* function) {
-  ArrayCompletion completion(function);
+int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], CallSite site) {
+  ArrayCompletion completion(site);
   HandleSearch search;
   std::array<Handle*, OpenRequests::most_kept> handles;
-  const auto same = [](std::size_t i) { return i; };
   const auto size = static_cast<std::size_t>(count);
   const MPI_Request null = predefined().request_null;
   for (std::size_t begin = 0; begin < size; begin += handles.size()) {
@@ -100,13 +94,13 @@ int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], const c
       handles[i] = handle && !handle->is_inactive() ? handle : nullptr;
       if (!handle && window[i] != null) window[i] = null;  // it was named twice
     }
-    completion.finish({handles.data(), length}, window, same, status_at(statuses, begin), same);
+    completion.finish({handles.data(), length}, window, status_at(statuses, begin));
   }
   return completion.conclude(MPI_SUCCESS);
 }
 
-int finish_ours(RequestArray& array, MPI_Status statuses[], int host_code, const char* function) {
-  ArrayCompletion completion(function);
+int finish_ours(RequestArray& array, MPI_Status statuses[], int host_code, CallSite site) {
+  ArrayCompletion completion(site);
   for (std::size_t i = 0; i < array.size(); ++i) {
     if (Handle* const handle = array.handle(i)) {
       completion.finish(*handle, array.slot(i), status_at(statuses, i));
@@ -127,7 +121,7 @@ void ArrayCompletion::note_failure(Communicator* communicator, MPI_Status* statu
 
 int ArrayCompletion::conclude(int host_code) {
   if (failed_) {
-    raise_error(*failed_, code_, function_);
+    raise_error(*failed_, code_, site_.function());
     return MPI_ERR_IN_STATUS;
   }
   return host_code;

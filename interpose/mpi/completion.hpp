@@ -7,6 +7,7 @@
 
 #include <span>
 
+#include "interpose/mpi/array_look.hpp"
 #include "interpose/mpi/request_array.hpp"
 
 namespace sluice {
@@ -15,9 +16,12 @@ inline MPI_Status* status_at(MPI_Status* statuses, std::size_t index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + index;
 }
 
+/// For what a look has found open. The caller asks the host itself where that has requests of the array.
+void poll_for(const Seen& seen);
+
 /// Completes one request of Sluice's for a call with one status.
-int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, const char* function);
-int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, const char* function);
+int finish_one(Handle& handle, MPI_Request& slot, MPI_Status* status, CallSite site);
+int finish_one(RequestArray& array, std::size_t index, MPI_Status* status, CallSite site);
 
 /// Where the first request that is not null is Sluice's and complete, a call for any of them need not look further.
 Handle* first_if_complete(int count, const MPI_Request requests[], int* index);
@@ -25,11 +29,11 @@ Handle* first_if_complete(int count, const MPI_Request requests[], int* index);
 /// none, or there are requests that are not Sluice's in front of it.
 Handle* first_unremembered(RequestArray& array, int count, const MPI_Request requests[], int* index);
 /// Completes what these have found. The array may have been followed.
-int finish_first(Handle& handle, RequestArray& array, int index, MPI_Status* status, const char* function);
-/// The only request, if it is an active one of Sluice's: then there is no array to be sorted.
+int finish_first(Handle& handle, RequestArray& array, int index, MPI_Status* status, CallSite site);
+/// The only request, if it is one of Sluice's: then there is no array to be sorted.
 Handle* only_one(int count, const MPI_Request requests[]);
 /// Completes it for a call with an array of statuses.
-int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], const char* function);
+int finish_only(Handle& handle, MPI_Request& slot, MPI_Status statuses[], CallSite site);
 
 /// There is something to look at.
 inline bool is_array(int count, const MPI_Request requests[]) { return count > 0 && requests; }
@@ -43,41 +47,49 @@ inline bool are_all_null(int count, const MPI_Request requests[]) {
 }
 
 /// Completes all requests, which are Sluice's and complete or released, null, or inactive.
-int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], const char* function);
+int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], CallSite site);
 /// The same where the handles have been found already, nullptr for what is null or inactive.
-int finish_all(std::span<Handle* const> handles, MPI_Request requests[], MPI_Status statuses[], const char* function);
+int finish_all(std::span<Handle* const> handles, MPI_Request requests[], MPI_Status statuses[], CallSite site);
 
 /// The same of those that are Sluice's in an array with some of the host's, which are complete. `host_code`: what the host
 /// answered.
-int finish_ours(RequestArray& array, MPI_Status statuses[], int host_code, const char* function);
+int finish_ours(RequestArray& array, MPI_Status statuses[], int host_code, CallSite site);
 
 /// Completes requests of Sluice's for a call with an array of statuses, and keeps the first error.
 class ArrayCompletion {
  public:
-  explicit ArrayCompletion(const char* function) : function_(function) {}
+  explicit ArrayCompletion(CallSite site) : site_(site) {}
 
   void finish(Handle& handle, MPI_Request& slot, MPI_Status* status) {
     Communicator* const communicator = handle.communicator;
     note(communicator, status, sluice::finish(handle, slot));
   }
-  /// Handles that are complete or released, nullptr for what is null or inactive. Where each stands in the array, `place` says;
-  /// the first has its status there, and the others theirs by `status_place`.
-  template <typename Place, typename StatusPlace>
-  void finish(std::span<Handle* const> handles, MPI_Request requests[], const Place& place, MPI_Status* first,
-              const StatusPlace& status_place) {
-    const MPI_Request null = predefined().request_null;
+  /// One that is complete or released. What can be given back together with others is added to `finished`.
+  void finish(Handle& handle, MPI_Request& slot, MPI_Status* status, FinishedHandles& finished) {
+    if (handle.is_simple() && handle.is_complete()) [[likely]] {
+      if (fill_plain(status, *handle.active)) [[likely]] {
+        if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+      } else {
+        note(handle.communicator, status, visible(handle.receives, outcome_of(*handle.active)));
+      }
+      slot = predefined().request_null;
+      finished.add(handle);
+    } else if (handle.kind == Handle::Kind::instant) {
+      slot = predefined().request_null;
+      fill(status, visible(handle.receives, handle.outcome));
+    } else {
+      finish(handle, slot, status);
+    }
+  }
+  /// So are all of these, nullptr for what is null or inactive.
+  void finish(std::span<Handle* const> handles, MPI_Request requests[], MPI_Status statuses[]) {
     FinishedHandles finished;
     for (std::size_t i = 0; i < handles.size(); ++i) {
-      Handle* const handle = handles[i];
-      MPI_Status* const status = status_at(first, status_place(i));
-      if (!handle) {
-        fill_empty(status);
-      } else if (handle->is_simple() && handle->is_complete()) [[likely]] {
-        requests[place(i)] = null;
-        note(handle->communicator, status, visible(handle->receives, outcome_of(*handle->active)));
-        finished.add(*handle);
+      MPI_Status* const status = status_at(statuses, i);
+      if (handles[i]) {
+        finish(*handles[i], requests[i], status, finished);
       } else {
-        finish(*handle, requests[place(i)], status);
+        fill_empty(status);
       }
     }
     finished.give_back();
@@ -98,7 +110,7 @@ class ArrayCompletion {
   }
   void note_failure(Communicator* communicator, MPI_Status* status, const Outcome& outcome);
 
-  const char* function_;
+  CallSite site_;
   Communicator* failed_ = nullptr;
   int code_ = MPI_SUCCESS;
 };

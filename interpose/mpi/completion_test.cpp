@@ -25,7 +25,7 @@ int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
   Handle* handle = request && flag ? find_handle(*request) : nullptr;
   if (!handle) return host_test(request, flag, status);
   *flag = complete_after_poll(*handle) ? 1 : 0;
-  return *flag ? finish_one(*handle, *request, status, site.function()) : MPI_SUCCESS;
+  return *flag ? finish_one(*handle, *request, status, site) : MPI_SUCCESS;
 }
 
 int test_all_of_both(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
@@ -40,13 +40,13 @@ int test_all_of_both(CallSite site, int count, MPI_Request requests[], int* flag
   HostPart part(array, statuses);
   if (!part.test_all()) return MPI_SUCCESS;
   *flag = 1;
-  return finish_ours(array, statuses, part.code(), site.function());
+  return finish_ours(array, statuses, part.code(), site);
 }
 
 int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (Handle* only = flag ? only_one(count, requests) : nullptr) {
     *flag = complete_after_poll(*only) ? 1 : 0;
-    return *flag ? finish_only(*only, requests[0], statuses, site.function()) : MPI_SUCCESS;
+    return *flag ? finish_only(*only, requests[0], statuses, site) : MPI_SUCCESS;
   }
   if (!flag || !is_array(count, requests)) return test_all_of_both(site, count, requests, flag, statuses);
   if (are_all_null(count, requests)) {
@@ -63,8 +63,34 @@ int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Sta
   if (found == OpenRequests::Found::others) return test_all_of_both(site, count, requests, flag, statuses);
   *flag = found == OpenRequests::Found::none ? 1 : 0;
   if (!*flag) return MPI_SUCCESS;
-  return open.keeps_handles() ? finish_all(open.handles(), requests, statuses, site.function())
-                              : finish_all(count, requests, statuses, site.function());
+  return open.keeps_handles() ? finish_all(open.handles(), requests, statuses, site)
+                              : finish_all(count, requests, statuses, site);
+}
+
+FirstLook first_after_poll(int count, const MPI_Request requests[]) {
+  const std::uint64_t completions = engine().completion().completions();
+  const FirstLook look(count, requests);
+  if (look.complete || look.seen.open == 0 || look.seen.others > 1) return look;
+  poll_for(look.seen);
+  return engine().completion().completions() == completions ? look : FirstLook(count, requests);
+}
+
+/// Nothing of Sluice's is complete in a short array, and at most one request is the host's.
+int test_any_other(const Seen& seen, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  *index = MPI_UNDEFINED;
+  *flag = 0;
+  if (seen.others != 0) {
+    HostRequest other(requests, seen.other);
+    if (other.test_any(index, status)) {
+      *flag = 1;
+      return other.code();
+    }
+    if (!other.inactive()) return MPI_SUCCESS;
+  }
+  if (seen.open != 0) return MPI_SUCCESS;
+  *flag = 1;
+  fill_status(status, empty_outcome);
+  return MPI_SUCCESS;
 }
 
 /// Nothing of Sluice's is complete, and something of it is open.
@@ -88,7 +114,7 @@ int test_any_remembered(CallSite site, RequestArray& array, int* index, int* fla
   *flag = 1;
   if (first < array.size()) {
     *index = static_cast<int>(first);
-    return finish_one(array, first, status, site.function());
+    return finish_one(array, first, status, site);
   }
   HostPart part(array, MPI_STATUSES_IGNORE);
   if (array.hosts() != 0 && part.test_any(index, status)) return part.code();
@@ -98,12 +124,30 @@ int test_any_remembered(CallSite site, RequestArray& array, int* index, int* fla
   return MPI_SUCCESS;
 }
 
+int test_any_of_long(CallSite site, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  RequestArray array(requests);
+  if (array.is_quiet_after_poll(count)) return test_any_of_hosts(array, index, flag, status);
+  Handle* const complete =
+      array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
+  if (complete) {
+    *flag = 1;
+    return finish_first(*complete, array, *index, status, site);
+  }
+  if (!array.follow(count)) return host().Testany(count, requests, index, flag, status);
+  if (array.has_only_hosts()) return host_test_any(count, requests, index, flag, status);
+  return test_any_remembered(site, array, index, flag, status);
+}
+
 int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   if (!index || !flag) return host().Testany(count, requests, index, flag, status);
-  if (Handle* only = only_one(count, requests)) {
-    *flag = complete_after_poll(*only) ? 1 : 0;
-    *index = *flag ? 0 : MPI_UNDEFINED;
-    return *flag ? finish_one(*only, requests[0], status, site.function()) : MPI_SUCCESS;
+  if (is_short(count, requests)) {
+    const FirstLook look = first_after_poll(count, requests);
+    if (look.complete) {
+      *flag = 1;
+      *index = look.index;
+      return finish_one(*look.complete, requests[look.index], status, site);
+    }
+    if (look.seen.others <= 1) return test_any_other(look.seen, requests, index, flag, status);
   }
   if (are_all_null(count, requests)) {
     *index = MPI_UNDEFINED;
@@ -111,33 +155,18 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
     fill_status(status, empty_outcome);
     return MPI_SUCCESS;
   }
-  RequestArray array(requests);
-  if (array.is_quiet_after_poll(count)) return test_any_of_hosts(array, index, flag, status);
-  Handle* const complete =
-      array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
-  if (complete) {
-    *flag = 1;
-    return finish_first(*complete, array, *index, status, site.function());
-  }
-  if (!array.follow(count)) return host().Testany(count, requests, index, flag, status);
-  if (array.has_only_hosts()) return host_test_any(count, requests, index, flag, status);
-  return test_any_remembered(site, array, index, flag, status);
+  return test_any_of_long(site, count, requests, index, flag, status);
 }
 
 int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
   if (!completed || (count > 0 && !indices)) return host().Testsome(count, requests, completed, indices, statuses);
-  if (Handle* only = only_one(count, requests)) {
-    *completed = complete_after_poll(*only) ? 1 : 0;
-    if (*completed == 0) return MPI_SUCCESS;
-    indices[0] = 0;
-    return finish_only(*only, requests[0], statuses, site.function());
-  }
-  if (are_all_null(count, requests)) {
+  SomeCompletion some(count, requests, indices, statuses, site);
+  if (is_short(count, requests) && some.test_short()) return some.conclude(completed);
+  if (some.found() == 0 && are_all_null(count, requests)) {
     *completed = MPI_UNDEFINED;
     return MPI_SUCCESS;
   }
   RequestArray array(requests);
-  SomeCompletion some(count, requests, indices, statuses, site.function());
   if (array.is_quiet_after_poll(count)) {
     if (array.hosts() != 0) some.collect_hosts(array);
     return some.conclude(completed);

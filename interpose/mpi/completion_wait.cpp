@@ -17,7 +17,7 @@ int Wait(CallSite site, MPI_Request* request, MPI_Status* status) {
   Handle* handle = request ? find_handle(*request) : nullptr;
   if (!handle) return host_wait(request, status);
   if (!handle->is_inactive() && !handle->is_complete()) engine().wait_all({&handle->active, 1}, site);
-  return finish_one(*handle, *request, status, site.function());
+  return finish_one(*handle, *request, status, site);
 }
 
 /// Waits for everything; the host's part is completed by then.
@@ -41,7 +41,7 @@ int wait_for_all_of_both(CallSite site, int count, MPI_Request requests[], MPI_S
   } else if (!array.all_complete()) {
     engine().wait_all(array.engine_requests(), site);
   }
-  return finish_ours(array, statuses, host_code, site.function());
+  return finish_ours(array, statuses, host_code, site);
 }
 
 /// A window of messages, most often. False: it is a large one, or some are not Sluice's; nothing was done.
@@ -63,20 +63,19 @@ bool wait_for_window(CallSite site, int count, MPI_Request requests[], MPI_Statu
     if (!handle->is_inactive()) handles[i] = handle;
   }
   if (open_size != 0) engine().wait_all({open.data(), open_size}, site);
-  *code = finish_all({handles.data(), size}, requests, statuses, site.function());
+  *code = finish_all({handles.data(), size}, requests, statuses, site);
   return true;
 }
 
 int Waitall(CallSite site, int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (Handle* only = only_one(count, requests)) {
     if (!only->is_complete()) engine().wait_all({&only->active, 1}, site);
-    return finish_only(*only, requests[0], statuses, site.function());
+    return finish_only(*only, requests[0], statuses, site);
   }
   if (is_array(count, requests)) {
     int code = MPI_SUCCESS;
     if (wait_for_window(site, count, requests, statuses, &code)) return code;
-    if (OpenRequests(count, requests).look() == OpenRequests::Found::none)
-      return finish_all(count, requests, statuses, site.function());
+    if (OpenRequests(count, requests).look() == OpenRequests::Found::none) return finish_all(count, requests, statuses, site);
   }
   return wait_for_all_of_both(site, count, requests, statuses);
 }
@@ -87,7 +86,7 @@ int nothing_to_wait_for(int* index, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
-int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, const char* function) {
+int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, CallSite site) {
   HostPart part(array, MPI_STATUSES_IGNORE);
   Engine::Pause pause(engine());
   for (;;) {
@@ -95,7 +94,7 @@ int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, co
     const std::size_t first = array.first_complete();
     if (first < array.size()) {
       *index = static_cast<int>(first);
-      return finish_one(array, first, status, function);
+      return finish_one(array, first, status, site);
     }
     if (part.test_any(index, status)) return part.code();
     if (part.inactive() && array.ours() == 0) return nothing_to_wait_for(index, status);
@@ -103,20 +102,32 @@ int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, co
   }
 }
 
+/// Nothing but Sluice's requests in a short array.
+int wait_for_any_of_short(CallSite site, FirstLook look, int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (!look.complete) {
+    if (look.seen.open == 0) return nothing_to_wait_for(index, status);
+    engine().completion().wait_any(OpenOfShort(count, requests).requests());
+    look = FirstLook(count, requests);
+  }
+  *index = look.index;
+  return finish_one(*look.complete, requests[look.index], status, site);
+}
+
 int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!index) return host().Waitany(count, requests, index, status);
-  if (Handle* only = only_one(count, requests)) {
-    if (!only->is_complete()) engine().completion().wait_any({&only->active, 1});
-    *index = 0;
-    return finish_one(*only, requests[0], status, site.function());
+  if (is_short(count, requests)) {
+    const FirstLook look(count, requests);
+    if (look.complete || look.seen.others == 0) return wait_for_any_of_short(site, look, count, requests, index, status);
   }
   RequestArray array(requests);
-  Handle* const complete =
-      array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
-  if (complete) return finish_first(*complete, array, *index, status, site.function());
+  if (count > most_looked_at) {
+    Handle* const complete =
+        array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
+    if (complete) return finish_first(*complete, array, *index, status, site);
+  }
   if (!array.follow(count)) return host().Waitany(count, requests, index, status);
   if (array.has_only_hosts()) return host_wait_any(count, requests, index, status);
-  if (array.hosts() != 0) return wait_for_any_of_both(array, index, status, site.function());
+  if (array.hosts() != 0) return wait_for_any_of_both(array, index, status, site);
   if (array.ours() == 0) return nothing_to_wait_for(index, status);
   std::size_t first = array.first_complete();
   if (first == array.size()) {
@@ -124,19 +135,14 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
     first = array.first_complete();
   }
   *index = static_cast<int>(first);
-  return finish_one(array, first, status, site.function());
+  return finish_one(array, first, status, site);
 }
 
 int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
   if (!completed || (count > 0 && !indices)) return host().Waitsome(count, requests, completed, indices, statuses);
-  if (Handle* only = only_one(count, requests)) {
-    if (!only->is_complete()) engine().completion().wait_any({&only->active, 1});
-    *completed = 1;
-    indices[0] = 0;
-    return finish_only(*only, requests[0], statuses, site.function());
-  }
+  SomeCompletion some(count, requests, indices, statuses, site);
+  if (is_short(count, requests) && some.wait_short()) return some.conclude(completed);
   RequestArray array(requests);
-  SomeCompletion some(count, requests, indices, statuses, site.function());
   if (some.collect_unremembered(array)) return some.conclude(completed);
   if (!array.follow(count)) return host().Waitsome(count, requests, completed, indices, statuses);
   if (some.found() == 0 && array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);

@@ -23,8 +23,12 @@ constinit std::atomic<std::uint64_t> changes{0};
 constinit Handle* unused = nullptr;  // belongs to unused_lock; or to whoever is in a call, as only one is
 
 /// An uncontended lock is two atomic operations, of the dozen that a small message takes.
-std::unique_lock<SpinLock> lock_unused() {
-  return calls_are_concurrent ? std::unique_lock(unused_lock) : std::unique_lock(unused_lock, std::defer_lock);
+template <typename Function>
+auto with_unused(Function function) {
+  if (!calls_are_concurrent) [[likely]]
+    return function();
+  const std::scoped_lock guard(unused_lock);
+  return function();
 }
 
 void count_change() {
@@ -64,16 +68,18 @@ Handle* make_handles() {
 
 /// Chained to each other, from `first` to `last`.
 void put_back(Handle* first, Handle* last) {
-  const auto guard = lock_unused();
-  last->next_unused = unused;
-  unused = first;
+  with_unused([=] {
+    last->next_unused = unused;
+    unused = first;
+  });
 }
 
 Handle* find_unused() {
-  const auto guard = lock_unused();
-  Handle* const handle = unused;
-  if (handle) unused = handle->next_unused;
-  return handle;
+  return with_unused([] {
+    Handle* const handle = unused;
+    if (handle) unused = handle->next_unused;
+    return handle;
+  });
 }
 
 Handle& take_handle(Handle::Kind kind, bool receives, Communicator* communicator) {
@@ -126,6 +132,8 @@ void finish_unseen(Handle& handle) {
 }  // namespace
 
 void expect_concurrent_calls(bool expected) { calls_are_concurrent = expected; }
+
+Handle* find_handle_apart(MPI_Request request) { return find_handle(request); }
 
 bool calls_may_be_concurrent() { return calls_are_concurrent; }
 
@@ -204,6 +212,21 @@ Outcome finish(Handle& handle, MPI_Request& slot) {
   finished.give_back();
   slot = predefined().request_null;
   return outcome;
+}
+
+bool finish_plain(Handle& handle, MPI_Request& slot, MPI_Status* status) {
+  if (handle.kind == Handle::Kind::instant) {
+    slot = predefined().request_null;
+    fill_status(status, visible(handle.receives, handle.outcome));
+    return true;
+  }
+  if (!handle.is_simple() || !handle.is_complete() || !fill_plain(status, *handle.active)) [[unlikely]]
+    return false;
+  FinishedHandles finished;
+  finished.add(handle);
+  finished.give_back();
+  slot = predefined().request_null;
+  return true;
 }
 
 void FinishedHandles::give_back() {

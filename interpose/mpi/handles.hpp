@@ -81,32 +81,52 @@ inline Handle* find_handle(MPI_Request request) {
   return handle && handle->kind != Handle::Kind::unused ? handle : nullptr;
 }
 
+/// The same, not inline: for loops in which it is rare.
+Handle* find_handle_apart(MPI_Request request);
+
 /// Looks up the requests of an array one after the other. Handles that were taken one after the other mostly lie side by side,
 /// in order, or in the opposite order where they were given back one by one. So the neighbour of the last one found is tried
-/// first, on the side on which the one before had it.
+/// first, on the side on which the one before had it. It stays in registers.
 class HandleSearch {
  public:
   /// As `find_handle`.
   Handle* find(MPI_Request request) {
-    Handle* const next = last_ + step_;
+    Handle* const next = next_;
     if (next->request != request || next->kind == Handle::Kind::unused) [[unlikely]]
       return find_elsewhere(request);
-    last_ = next;
+    next_ = beside(next);
     return next;
+  }
+  /// Whether it is found at once and is open, which is asked most often: nothing else of its handle is looked at then. One that
+  /// is not in use has no operation.
+  bool passes_open(MPI_Request request) {
+    Handle* const next = next_;
+    if (next->request != request) [[unlikely]]
+      return false;
+    const Request* const active = next->active;
+    if (!active || active->complete.load(std::memory_order_acquire)) return false;
+    next_ = beside(next);
+    return true;
   }
 
  private:
+  static constexpr auto one = static_cast<std::ptrdiff_t>(sizeof(Handle));
+
+  [[nodiscard]] Handle* beside(Handle* handle) const {
+    return reinterpret_cast<Handle*>(reinterpret_cast<std::byte*>(handle) + step_);
+  }
   /// Sends that were complete at once all have the same.
   Handle* find_elsewhere(MPI_Request request) {
-    Handle* const found = last_->request == request ? last_ : detail::handles.find(request);
+    Handle* const last = reinterpret_cast<Handle*>(reinterpret_cast<std::byte*>(next_) - step_);
+    Handle* const found = last->request == request ? last : find_handle_apart(request);
     if (!found || found->kind == Handle::Kind::unused) return nullptr;
-    if (found != last_) step_ = found + 1 == last_ ? -1 : 1;
-    last_ = found;
+    if (found != last) step_ = found + 1 == last ? -one : one;
+    next_ = beside(found);
     return found;
   }
 
-  Handle* last_ = detail::no_handles + 1;
-  std::ptrdiff_t step_ = 1;
+  Handle* next_ = detail::no_handles + 2;
+  std::ptrdiff_t step_ = one;  // in bytes, as it is added for each request
 };
 
 /// A handle for an operation in progress, or the shared one when it is complete (`send` may then be null).
@@ -121,6 +141,8 @@ Outcome peek(const Handle& handle);
 /// Takes the outcome of a handle that is complete or released; `slot`, the application's variable, becomes null unless
 /// persistent.
 Outcome finish(Handle& handle, MPI_Request& slot);
+/// The same, and fills the status, where nothing but the pools has to be told and there is no error. False: nothing was done.
+bool finish_plain(Handle& handle, MPI_Request& slot, MPI_Status* status);
 /// What the status shows. Of a send and of a cancelled receive MPI leaves source and tag open; these are the host's choices.
 inline Outcome visible(bool receives, const Outcome& outcome) {
   if (receives && !outcome.cancelled) [[likely]]

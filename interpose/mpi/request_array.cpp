@@ -264,9 +264,10 @@ ArrayMemories& memories() {
 
 RequestArray::RequestArray(MPI_Request requests[]) : requests_(requests), memory_(memories().recall(requests)) {}
 
+/// The calls that poll so ask the host afterwards, where it has requests of the array.
 void RequestArray::poll() const {
-  const bool several = memory_->count(ArrayMemory::What::ours) > 1;
-  engine().progress(several ? Engine::Awaits::several : Engine::Awaits::not_said);
+  engine().progress(ours() > 1 ? Engine::Awaits::several : Engine::Awaits::not_said,
+                    hosts() != 0 ? Engine::Host::is_called : Engine::Host::has_turns);
 }
 
 bool RequestArray::is_quiet_after_poll(int count) const {

@@ -21,6 +21,7 @@
 #include <memory>
 #include <span>
 
+#include "interpose/mpi/array_look.hpp"
 #include "interpose/mpi/handles.hpp"
 
 namespace sluice {
@@ -114,8 +115,7 @@ class RequestArray {
 
   /// What is remembered of it is worth more than a look at each request: the last call has left something open, and it is not
   /// short.
-  [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() > most_looked_at; }
-  static bool is_long(int count) { return count > static_cast<int>(most_looked_at); }
+  [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() > std::size_t{most_looked_at}; }
   /// Some of them are Sluice's, of which nothing was complete at the last look; nor is after another poll. It need not be
   /// followed then.
   [[nodiscard]] bool is_quiet_after_poll(int count) const;
@@ -162,8 +162,6 @@ class RequestArray {
   void forget_hosts() { memory_->forget_hosts(); }
 
  private:
-  static constexpr std::size_t most_looked_at = 32;
-
   MPI_Request* requests_;
   ArrayMemory* memory_;  // nullptr: none knows it, and it was not followed
   bool is_followed_ = false;

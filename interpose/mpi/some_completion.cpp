@@ -1,55 +1,64 @@
 #include "interpose/mpi/some_completion.hpp"
 
-#include <utility>
-
 namespace sluice {
 
-void SomeCompletion::finish() {
-  const int* const places = indices_ + found_;
-  const auto place = [places](std::size_t i) { return places[i]; };
-  completion_.finish({handles_.data(), waiting_}, requests_, place, status_at(statuses_, found_),
-                     [](std::size_t i) { return i; });
-  found_ += std::exchange(waiting_, 0);
+Seen SomeCompletion::go_through() {
+  FinishedHandles finished;
+  const Seen seen = look_at_each(count_, requests_, [&](Handle& handle, int i) {
+    add(handle, i, finished);
+    return true;
+  });
+  finished.give_back();
+  return seen;
 }
 
-bool SomeCompletion::go_through() {
-  const MPI_Request null = predefined().request_null;
-  const MPI_Request* const requests = requests_;
-  const int count = count_;
-  HandleSearch search;
-  bool plain = true;
-  std::size_t open = 0;
-  for (int i = 0; i < count; ++i) {
-    if (requests[i] == null) continue;
-    Handle* const handle = search.find(requests[i]);
-    if (!handle) {
-      plain = false;
-    } else if (!handle->is_complete()) {
-      ++open;
-    } else if (!handle->is_inactive()) {
-      add(*handle, i);
-    }
+bool SomeCompletion::test_short() {
+  const std::uint64_t completions = engine().completion().completions();
+  Seen seen = go_through();
+  if (seen.others > 1) return false;
+  if (found_ == 0 && seen.open != 0) {
+    poll_for(seen);
+    if (engine().completion().completions() != completions) seen = go_through();
   }
-  finish();
-  open_ = open;
-  return plain;
+  exhausted_ = found_ == 0 && seen.open == 0;
+  if (seen.others != 0) {
+    HostRequest other(requests_, seen.other);
+    found_ += other.test_some(indices_ + found_, status_at(statuses_, found_));
+    host_code_ = other.code();
+    exhausted_ = exhausted_ && found_ == 0 && other.inactive();
+  }
+  return true;
+}
+
+bool SomeCompletion::wait_short() {
+  const Seen seen = go_through();
+  if (seen.others != 0) return false;
+  exhausted_ = found_ == 0 && seen.open == 0;
+  if (found_ == 0 && seen.open != 0) {
+    engine().completion().wait_any(OpenOfShort(count_, requests_).requests());
+    go_through();
+  }
+  return true;
 }
 
 bool SomeCompletion::collect_unremembered(RequestArray& array) {
-  if (array.is_remembered() || count_ <= 0 || !requests_ || !go_through()) return false;
-  exhausted_ = found_ == 0 && open_ == 0;
-  if (found_ == 0 && open_ != 0) return false;
-  if (array.is_long(count_) && open_ > found_) array.follow(count_);  // it is polled, most likely
+  if (array.is_remembered() || count_ <= most_looked_at || !requests_) return false;
+  const Seen seen = go_through();
+  if (seen.others != 0) return false;
+  exhausted_ = found_ == 0 && seen.open == 0;
+  if (found_ == 0 && seen.open != 0) return false;
+  if (static_cast<std::size_t>(seen.open) > found_) array.follow(count_);  // it is polled, most likely
   return true;
 }
 
 void SomeCompletion::collect_ours(RequestArray& array, std::size_t first) {
   const auto own = array.own_changes();
   const std::size_t before = found_;
+  FinishedHandles finished;
   for (std::size_t i = first; i < array.size(); i = array.next_complete(i + 1)) {
-    add(*array.handle(i), static_cast<int>(i));
+    add(*array.handle(i), static_cast<int>(i), finished);
   }
-  finish();
+  finished.give_back();
   for (std::size_t k = before; k < found_; ++k) array.finished(static_cast<std::size_t>(indices_[k]));
 }
 

@@ -4,8 +4,6 @@
 // polled again and again is remembered (request_array.hpp).
 #pragma once
 
-#include <array>
-
 #include "interpose/host/host_completion.hpp"
 #include "interpose/mpi/completion.hpp"
 
@@ -13,11 +11,14 @@ namespace sluice {
 
 class SomeCompletion {
  public:
-  SomeCompletion(int count, MPI_Request requests[], int indices[], MPI_Status statuses[], const char* function)
-      : count_(count), requests_(requests), indices_(indices), statuses_(statuses), completion_(function) {}
+  SomeCompletion(int count, MPI_Request requests[], int indices[], MPI_Status statuses[], CallSite site)
+      : count_(count), requests_(requests), indices_(indices), statuses_(statuses), completion_(site) {}
 
-  /// In an array of which nothing is remembered, or which is remembered from here on. False: nothing was complete, or there is
-  /// more to be asked than Sluice; by `collect`.
+  /// In a short array. False: by `collect`, since more of it is the host's than one request, or any when it waits.
+  bool test_short();
+  bool wait_short();
+  /// In a long array of which nothing is remembered, or which is remembered from here on. False: nothing was complete, or there
+  /// is more to be asked than Sluice; by `collect`.
   bool collect_unremembered(RequestArray& array);
   /// Completes everything that is complete now, `first` in front; true when that was anything, also before, or when nothing ever
   /// will be.
@@ -29,17 +30,14 @@ class SomeCompletion {
   int conclude(int* completed);
 
  private:
-  /// False: there are requests that are not Sluice's.
-  bool go_through();
+  Seen go_through();
   void collect_ours(RequestArray& array, std::size_t first);
   /// Is complete.
-  void add(Handle& handle, int index) {
-    if (waiting_ == handles_.size()) finish();
-    indices_[found_ + waiting_] = index;
-    handles_[waiting_++] = &handle;
+  void add(Handle& handle, int index, FinishedHandles& finished) {
+    indices_[found_] = index;
+    completion_.finish(handle, requests_[index], status_at(statuses_, found_), finished);
+    ++found_;
   }
-  /// All that were added.
-  void finish();
 
   int count_;
   MPI_Request* requests_;
@@ -47,11 +45,8 @@ class SomeCompletion {
   MPI_Status* statuses_;
   ArrayCompletion completion_;
   std::size_t found_ = 0;
-  std::size_t waiting_ = 0;  // to be finished
-  std::size_t open_ = 0;
   bool exhausted_ = false;
   int host_code_ = MPI_SUCCESS;
-  std::array<Handle*, 64> handles_;
 };
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "runtime/engine.hpp"
+#include "runtime/engine/request.hpp"
 
 namespace sluice {
 
@@ -25,6 +26,19 @@ inline void fill_status(MPI_Status* status, const Outcome& outcome) {
 inline constexpr Outcome empty_outcome{any_source, any_tag, Failure::none, false, 0, 0};
 /// What a receive or probe from MPI_PROC_NULL returns.
 inline constexpr Outcome no_process_outcome{Rank{MPI_PROC_NULL}, any_tag, Failure::none, false, 0, 0};
+
+/// Of a request that is complete, what a status shows most often. False: there is more to be said, and nothing was written.
+inline bool fill_plain(MPI_Status* status, const Request& request) {
+  if (request.failure != Failure::none || request.cancelled || request.unknown) [[unlikely]]
+    return false;
+  if (status == MPI_STATUS_IGNORE) return true;
+  const bool receives = !request.is_send();
+  status->MPI_SOURCE = receives ? static_cast<int>(request.rank) : static_cast<int>(no_process_outcome.source);
+  status->MPI_TAG = static_cast<int>(receives ? request.tag : no_process_outcome.tag);
+  status->_cancelled = 0;
+  status->_ucount = receives ? request.limit : 0;
+  return true;
+}
 
 /// A copy with the true count; waits for it when it is not known yet.
 MPI_Status with_true_count(const MPI_Status& status);

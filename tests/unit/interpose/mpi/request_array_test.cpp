@@ -156,7 +156,7 @@ TEST_P(RequestArrayTest, what_the_call_itself_completes_is_not_found_again) {
     ASSERT_TRUE(array.follow(20));
     MPI_Status status;
     ASSERT_EQ(array.first_complete(), 3u);
-    finish_one(array, 3, &status, "a test");
+    finish_one(array, 3, &status, here);
     EXPECT_EQ(status.MPI_TAG, 3);
     EXPECT_EQ(requests_[3], null);
     EXPECT_EQ(array.ours(), 19u);
@@ -223,7 +223,7 @@ TEST_P(RequestArrayTest, a_look_for_open_requests_ends_when_all_are_complete) {
     OpenRequests open(static_cast<int>(count), requests_.data());
     EXPECT_EQ(open.look(), OpenRequests::Found::none);
     std::vector<MPI_Status> statuses(count);
-    finish_all(static_cast<int>(count), requests_.data(), statuses.data(), "a test");
+    finish_all(static_cast<int>(count), requests_.data(), statuses.data(), here);
     for (std::size_t i = 0; i < count; ++i) {
       EXPECT_EQ(requests_[i], null);
       EXPECT_EQ(statuses[i].MPI_TAG, static_cast<int>(i));
@@ -239,7 +239,7 @@ TEST_P(RequestArrayTest, a_request_that_is_named_twice_is_finished_once) {
   finish(4);
   requests_[4] = requests_[2];
   std::vector<MPI_Status> statuses(6);
-  finish_all(6, requests_.data(), statuses.data(), "a test");
+  finish_all(6, requests_.data(), statuses.data(), here);
   EXPECT_EQ(statuses[2].MPI_TAG, 2);
   EXPECT_EQ(statuses[4].MPI_TAG, MPI_ANY_TAG);
   EXPECT_EQ(requests_, std::vector<MPI_Request>(6, null));
@@ -267,6 +267,69 @@ TEST_P(RequestArrayTest, a_search_finds_handles_in_any_order) {
   search.find(requests_[6]);
   EXPECT_EQ(search.find(former), nullptr) << "it is not in use any more";
   finish_rest();
+}
+
+TEST_P(RequestArrayTest, a_look_counts_what_is_open_and_what_is_not_sluices) {
+  post_all(12);
+  for (const std::size_t i : {3, 9}) {
+    send(i);
+    finish(i);
+  }
+  const MPI_Request fifth = requests_[5];
+  requests_[5] = some_request();
+  const FirstLook nothing(12, requests_.data());
+  EXPECT_EQ(nothing.complete, nullptr);
+  EXPECT_EQ(nothing.seen.open, 9);
+  EXPECT_EQ(nothing.seen.others, 1);
+  EXPECT_EQ(nothing.seen.other, 5);
+  EXPECT_EQ(OpenOfShort(12, requests_.data()).requests().size(), 9u);
+  requests_[5] = fifth;
+  for (const std::size_t i : {10, 7}) {
+    send(i);
+    const FirstLook look(12, requests_.data());
+    EXPECT_EQ(look.complete, find_handle(requests_[i]));
+    EXPECT_EQ(look.index, static_cast<int>(i));
+  }
+  std::vector<int> complete;
+  const auto note = [&](Handle&, int i) {
+    complete.push_back(i);
+    return true;
+  };
+  EXPECT_EQ(look_at_each(12, requests_.data(), note).open, 8);
+  EXPECT_EQ(complete, (std::vector<int>{7, 10}));
+  const MPI_Request former = requests_[7];
+  finish(7);
+  requests_[7] = former;
+  EXPECT_EQ(look_at_each(12, requests_.data(), note).others, 1) << "it is not in use any more";
+  requests_[7] = null;
+  finish_rest();
+}
+
+TEST_P(RequestArrayTest, sends_that_were_complete_at_once_are_finished_as_often_as_they_are_named) {
+  post_all(5);
+  send(2);
+  const MPI_Request sent = handle_for_send(nullptr, communicator_);
+  const MPI_Request received = handle_for_no_process(true);
+  for (const std::size_t i : {0, 1, 3, 4}) {
+    send(i);
+    finish(i);
+    requests_[i] = i == 3 ? received : sent;
+  }
+  EXPECT_EQ(look_at_each(5, requests_.data(), [](Handle&, int) { return true; }).open, 0);
+  std::vector<MPI_Status> statuses(5);
+  for (MPI_Status& status : statuses) status.MPI_ERROR = MPI_ERR_OTHER;
+  finish_all(5, requests_.data(), statuses.data(), here);
+  EXPECT_EQ(requests_, std::vector<MPI_Request>(5, null));
+  for (const std::size_t i : {0, 1, 3, 4}) {
+    EXPECT_EQ(statuses[i].MPI_SOURCE, MPI_PROC_NULL);
+    EXPECT_EQ(statuses[i].MPI_ERROR, MPI_SUCCESS);
+  }
+  EXPECT_EQ(statuses[2].MPI_TAG, 2);
+  MPI_Request again = handle_for_send(nullptr, communicator_);
+  MPI_Status status;
+  EXPECT_EQ(finish_one(*find_handle(again), again, &status, here), MPI_SUCCESS);
+  EXPECT_EQ(status.MPI_SOURCE, MPI_PROC_NULL);
+  EXPECT_EQ(again, null);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, RequestArrayTest, testing::Bool(),
