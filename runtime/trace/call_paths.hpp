@@ -46,7 +46,8 @@ class StackWalk {
   [[nodiscard]] static bool find(std::uintptr_t return_address, std::uintptr_t frame, std::size_t max_depth, CallPath& path);
 };
 
-/// A table that only grows.
+/// A table that only grows. A path is known to the thread that has been on it only: the stack of another may end where this one
+/// goes on, so that there would be nothing to compare.
 ///
 /// An entry's key belongs to the thread that put it there (compare and exchange from 0); `site` is stored last (release), and
 /// what is read after it (acquire) does not change any more. Nobody waits: an entry that is not finished is passed by. [any
@@ -55,13 +56,15 @@ class KnownPaths {
  public:
   static constexpr std::size_t capacity = 4096;
 
-  /// Memory for all; its pages come into being when they are used. Throws std::runtime_error.
+  /// Memory for all; its pages come into being when they are used. Throws std::system_error.
   KnownPaths();
 
   /// The site of the path that a call is on; 0: of none that is known.
   [[nodiscard]] std::uint32_t find(std::uintptr_t return_address, std::uintptr_t frame) const;
   /// `site` is not 0. Nothing happens where there is no room.
   void add(std::uintptr_t frame, const CallPath& path, std::uint32_t site);
+  /// All of them. No other thread is here.
+  void forget();
 
  private:
   struct Entry;

@@ -24,9 +24,12 @@ struct KnownPaths::Entry {
 
 namespace {
 
+/// Its address is the thread's own, and moves with the stack.
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::byte this_thread{};
+
 std::uint64_t key_of(std::uintptr_t return_address, std::uintptr_t frame) {
-  const std::array<std::uint64_t, 2> both{return_address, frame};
-  return XXH3_64bits(both.data(), sizeof both) | 1;
+  const std::array<std::uint64_t, 3> all{return_address, frame, reinterpret_cast<std::uintptr_t>(&this_thread)};
+  return XXH3_64bits(all.data(), sizeof all) | 1;
 }
 
 }  // namespace
@@ -63,6 +66,13 @@ void KnownPaths::add(std::uintptr_t frame, const CallPath& path, std::uint32_t s
     entry.levels = path.levels;
     entry.site.store(site, std::memory_order_release);
     return;
+  }
+}
+
+void KnownPaths::forget() {
+  for (std::size_t i = 0; i < capacity; ++i) {
+    entries()[i].site.store(0, std::memory_order_relaxed);
+    entries()[i].key.store(0, std::memory_order_relaxed);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string_view>
 
@@ -43,9 +42,9 @@ constexpr std::size_t recent_calls = 16;
 /// Of the sites that are known: there are others in another file.
 constinit std::atomic<std::uint32_t> generation{0};
 
-/// Written before the first record.
+/// Written before the first record. The table is made once and stays: at exit other threads may still be in calls.
 constinit std::atomic<std::size_t> path_depth{0};  // 0: no paths
-constinit std::unique_ptr<KnownPaths> known_paths;
+constinit KnownPaths* known_paths = nullptr;
 
 /// Return addresses, innermost first.
 using Addresses = std::array<std::uintptr_t, max_frames>;
@@ -202,7 +201,8 @@ void forget_sites(std::size_t depth) {
     slot.deeper.store(0, std::memory_order_relaxed);
   }
   forget_modules();
-  known_paths = depth != 0 ? std::make_unique<KnownPaths>() : nullptr;
+  if (known_paths) known_paths->forget();
+  if (depth != 0 && !known_paths) known_paths = new KnownPaths;
   path_depth.store(std::min(depth, max_frames), std::memory_order_relaxed);
 }
 

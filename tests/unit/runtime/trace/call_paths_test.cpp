@@ -69,6 +69,26 @@ TEST(known_paths, that_find_no_room_are_unknown) {
   EXPECT_EQ(paths.find(11, stack.frame()), 1U);
 }
 
+TEST(known_paths, are_those_of_one_thread) {
+  FakeStack stack({11, 12});
+  KnownPaths paths;
+  paths.add(stack.frame(), stack.path_through({0, 1}), 7);
+  std::uint32_t found_by_another = 1;
+  std::thread([&] { found_by_another = paths.find(11, stack.frame()); }).join();
+  EXPECT_EQ(found_by_another, 0U);
+  EXPECT_EQ(paths.find(11, stack.frame()), 7U);
+}
+
+TEST(known_paths, can_be_forgotten) {
+  FakeStack stack({11, 12});
+  KnownPaths paths;
+  paths.add(stack.frame(), stack.path_through({0, 1}), 7);
+  paths.forget();
+  EXPECT_EQ(paths.find(11, stack.frame()), 0U);
+  paths.add(stack.frame(), stack.path_through({0, 1}), 8);
+  EXPECT_EQ(paths.find(11, stack.frame()), 8U);
+}
+
 TEST(known_paths, of_several_threads_are_whole) {
   FakeStack stack({11, 12});
   KnownPaths paths;
