@@ -1,5 +1,6 @@
-// What one rank does in a collective call that goes by messages. Plain data: pure functions make it (plans/), CollectiveRun
-// carries it out. Neither memory nor time is known here, so the schedules of all ranks can be simulated.
+// What one rank does in a collective call that goes by messages. Plain data, made by pure functions (plans/). Neither memory nor
+// time is known here, so the schedules of all ranks can be simulated. So far nothing else carries them out: whatever has no room
+// in a lane is the host's (issue 43).
 //
 // A schedule is a list of rounds. In each, in this order, the rank
 //

@@ -43,7 +43,6 @@ void for_all_parts(
 
 TEST(BlockPlans, the_root_gathers_each_part_in_its_place) {
   for_all_parts([](std::size_t ranks, Shape shape, std::size_t root, const Sizes& parts, bool in_place) {
-    std::vector<Shape> shapes;
     Call call = call_of(plans::gather, ranks, shape, {});
     call.shape.root = Rank{static_cast<int>(root)};
     call.from.resize(ranks);
