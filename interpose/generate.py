@@ -28,7 +28,10 @@ CALLER = "reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))"
 # Carried calls that may wait; the trace tells of each when it returns.
 BLOCKING = ("Send", "Ssend", "Rsend", "Bsend", "Recv", "Mrecv", "Sendrecv", "Sendrecv_replace", "Probe", "Mprobe", "Wait",
             "Waitall", "Waitany", "Waitsome", "Buffer_detach", "Buffer_flush", "Comm_detach_buffer", "Comm_flush_buffer",
-            "Barrier", "Bcast", "Reduce", "Allreduce")
+            "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv",
+            "Alltoall", "Alltoallv", "Alltoallw", "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
+            "Neighbor_alltoallv", "Neighbor_alltoallw", "Scan", "Exscan", "Reduce_scatter", "Reduce_scatter_block",
+            "Win_fence", "Win_start", "Win_wait", "Win_lock", "Win_lock_all")
 WITH_BODY = ("CARRIED", "ALWAYS")
 BODIES = {
     "SETTLED": "return sluice::host().{name}({arguments});",
@@ -36,8 +39,10 @@ BODIES = {
     "BEGINS": "return sluice::host_activity().begun(sluice::host().{name}({arguments}));",
     "ENDS": "return sluice::host_activity().ended(sluice::host().{name}({arguments}));",
     "SHARES": "return sluice::host_activity().shared(sluice::host().{name}({arguments}), {last});",
-    "FREES": "const MPI_Win freed = {last} ? *{last} : nullptr; "
-             "return sluice::host_activity().freed(sluice::host().{name}({arguments}), freed);",
+    "OPENS": "return sluice::{maker}_window({arguments});",
+    "FREES": "return sluice::free_window({arguments});",
+    "ASKS": "return sluice::window_attribute(*carried, {arguments});",
+    "WINDOW": "",  # as SETTLED or STARTS
     "MAKES_COMM": "return sluice::adopt_new(sluice::host().{name}({arguments}), {last});",
 }
 
@@ -133,13 +138,40 @@ class Call:
         return self.chosen(traced, engaged, self.body())
 
     def generated(self):
+        if self.kind == "ASKS":
+            return self.asked()
         passed = ", ".join(self.arguments)
-        body = BODIES[self.kind].format(name=self.name, arguments=passed, last=self.arguments[-1])
-        described = ", ".join(self.arguments[:-1] if self.kind == "STARTS" else self.arguments)
+        kind = self.kind
+        if kind == "WINDOW":
+            kind = "STARTS" if self.arguments[-1] == "request" else "SETTLED"
+        maker = self.name.removeprefix("Win_").removesuffix("_c")
+        body = BODIES[kind].format(name=self.name, arguments=passed, last=self.arguments[-1], maker=maker)
+        described = ", ".join(self.arguments[:-1] if kind == "STARTS" else self.arguments)
         needs = f"([&] {{ return sluice::host_needs::{self.needs}({described}); }})" if self.needs else ""
-        blocks = self.kind not in ("STARTS", "BEGINS", "SHARES")
+        blocks = kind not in ("STARTS", "BEGINS", "SHARES", "OPENS")
         told = self.traced("host", blocks) + f"const sluice::HostCall host_call{needs}; " + body
-        return self.chosen("", f"return engaged_{self.name}({passed});", told)
+        engaged = f"return engaged_{self.name}({passed});"
+        if self.kind != "WINDOW":
+            return self.chosen("", engaged, told)
+        return self.chosen(self.on_window(), f"if (sluice::carried_window(win)) [[unlikely]] return carried_{self.name}({passed}); {engaged}",
+                           told)
+
+    def on_window(self):
+        """The call of a window that Sluice carries."""
+        name = self.name.removesuffix("_c")
+        arguments = ["*sluice::carried_window(win)", *(argument for argument in self.arguments if argument != "win")]
+        body = f"return sluice::window_calls::{name}({', '.join(arguments)});"
+        told = self.traced("carried", name in BLOCKING) + body
+        passed = ", ".join(self.arguments)
+        choice = f"if (sluice::trace::on()) [[unlikely]] return traced_{self.name}({passed}); {body}"
+        return " ".join([f"[[gnu::noinline, gnu::cold]] static {self.function(f'traced_{self.name}', told)}",
+                         f"[[gnu::noinline]] static {self.function(f'carried_{self.name}', choice)}"])
+
+    def asked(self):
+        passed = ", ".join(self.arguments)
+        own = BODIES[self.kind].format(arguments=", ".join(argument for argument in self.arguments if argument != "win"))
+        body = f"if (const sluice::Window* const carried = sluice::carried_window(win)) {own} return sluice::host().{self.name}({passed});"
+        return self.chosen("", f"return engaged_{self.name}({passed});", body)
 
 
 def main():
@@ -167,7 +199,7 @@ def main():
           [f"#define EXPORT_{call.name} {call.carried()}" for call in with_body])
     write("call_names.inc", ["\"an MPI call\",", *(f"\"MPI_{call.name}\"," for call in with_body)])
     write("settled.cpp", ["#include \"interpose/mpi/entry.hpp\"", "#include \"interpose/mpi/communicators.hpp\"",
-                          "#include \"interpose/mpi/host_needs.hpp\""] +
+                          "#include \"interpose/mpi/host_needs.hpp\"", "#include \"interpose/mpi/window_calls.hpp\""] +
           [call.generated() for call in exported if call.kind not in WITH_BODY])
     write("exports.map", ["{", "  global:"] + [f"    MPI_{c.name}; PMPI_{c.name};" for c in exported] +
           [f"    {name};" for name in libc] +

@@ -16,21 +16,22 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t never = ~std::uint64_t{0};
 /// Between two rounds of attempts, and after the peer has declined because it calls itself.
 constexpr std::uint64_t pause_ns = second_ns / 20;
-constexpr std::uint64_t patience_ns = second_ns;
+constexpr std::uint64_t retry_ns = second_ns;
 /// Accepted in one step; the rest is there the next time.
 constexpr int max_accepted = 32;
 
 }  // namespace
 
-std::vector<Connector::Place> Connector::places_of(const TcpEndpoint& theirs, const TcpEndpoint& own, bool peer_on_this_host) {
+std::vector<Connector::Destination> Connector::destinations_of(const TcpEndpoint& theirs, const TcpEndpoint& own,
+                                                               bool peer_on_this_host) {
   const auto addresses = std::span(theirs.addresses).first(theirs.count);
-  std::vector<Place> places;
+  std::vector<Destination> destinations;
   for (const Address& address : order_candidates(addresses, std::span(own.addresses).first(own.count), peer_on_this_host)) {
     const auto same =
         std::find_if(addresses.begin(), addresses.end(), [&](const Address& one) { return one.same_host(address); });
-    places.push_back({address, theirs.ports[static_cast<std::size_t>(same - addresses.begin())]});
+    destinations.push_back({address, theirs.ports[static_cast<std::size_t>(same - addresses.begin())]});
   }
-  return places;
+  return destinations;
 }
 
 Connector::Connector(const Options& options, Listener listener, Outcomes outcomes)
@@ -42,7 +43,7 @@ Connector::Connector(const Options& options, Listener listener, Outcomes outcome
 
 /// While callers cannot be accepted, their waiting must not keep `descriptor` readable.
 void Connector::listen(bool now) {
-  accept_again_ = now ? never : now_ns() + patience_ns;
+  accept_again_ = now ? never : now_ns() + retry_ns;
   for (const Descriptor& socket : listener_.sockets()) {
     system::epoll_control(epoll_.get(), EPOLL_CTL_MOD, socket.get(), now ? std::uint32_t{EPOLLIN} : 0, 0);
   }
@@ -78,22 +79,22 @@ void Connector::step() {
 
 // --- calls ---------------------------------------------------------------------------------------------------------------
 
-void Connector::call(Peer peer, std::vector<Place> places) {
+void Connector::call(Peer peer, std::vector<Destination> destinations) {
   const auto [entry, is_new] = calls_.try_emplace(peer);
   if (!is_new) return;
-  entry->second.places = std::move(places);
+  entry->second.destinations = std::move(destinations);
   entry->second.began = now_ns();
   entry->second.last_failure = "it offers no address that this process could reach";
   dial(peer, entry->second);
 }
 
 void Connector::dial(Peer peer, Call& call) {
-  if (call.place >= call.places.size()) return pause(call, pause_ns);
-  const Place& place = call.places[call.place];
-  call.attempt.emplace(to_sockaddr(place.address, place.port),
+  if (call.tried >= call.destinations.size()) return pause(call, pause_ns);
+  const Destination& destination = call.destinations[call.tried];
+  call.attempt.emplace(to_sockaddr(destination.address, destination.port),
                        Handshake::initiate(options_.secret, options_.self, peer, fresh_nonce()));
   // So long for one address when there are others; connecting, that is: who is connected may be slow to answer.
-  call.deadline = now_ns() + std::max<std::uint64_t>(1, options_.timeout_seconds / call.places.size()) * second_ns;
+  call.deadline = now_ns() + std::max<std::uint64_t>(1, options_.timeout_seconds / call.destinations.size()) * second_ns;
   if (call.attempt->state() == PendingConnection::State::failed) return;  // go_on finds out
   tune_socket(call.attempt->descriptor(), options_.timeout_seconds);
   watch(call.attempt->descriptor());
@@ -105,16 +106,16 @@ void Connector::pause(Call& call, std::uint64_t ns) {
 }
 
 bool Connector::try_next(Peer peer, Call& call) {
-  const Place& place = call.places[call.place];
-  call.last_failure = to_string(place.address) + " port " + std::to_string(place.port) + ": " + call.last_failure;
+  const Destination& destination = call.destinations[call.tried];
+  call.last_failure = to_string(destination.address) + " port " + std::to_string(destination.port) + ": " + call.last_failure;
   if (now_ns() - call.began > options_.timeout_seconds * second_ns) {
     outcomes_.unreachable(peer, call.last_failure);
     return false;
   }
-  if (++call.place < call.places.size()) {
+  if (++call.tried < call.destinations.size()) {
     dial(peer, call);
   } else {
-    call.place = 0;
+    call.tried = 0;
     pause(call, pause_ns);
   }
   return true;
@@ -123,7 +124,7 @@ bool Connector::try_next(Peer peer, Call& call) {
 bool Connector::go_on(Peer peer, Call& call) {
   if (!call.attempt) {
     if (now_ns() < call.deadline) return true;
-    if (call.places.empty()) {
+    if (call.destinations.empty()) {
       outcomes_.unreachable(peer, call.last_failure);
       return false;
     }
@@ -143,7 +144,7 @@ bool Connector::go_on(Peer peer, Call& call) {
       outcomes_.connected(peer, call.attempt->take_socket());
       return false;
     case PendingConnection::State::declined:
-      pause(call, patience_ns);
+      pause(call, retry_ns);
       return true;
     case PendingConnection::State::failed:
       call.last_failure = call.attempt->why();

@@ -50,13 +50,14 @@ class Connector {
     unsigned timeout_seconds = 0;
   };
   /// Where a peer may be reached, best first.
-  struct Place {
+  struct Destination {
     Address address;
     std::uint16_t port = 0;
   };
 
   /// The addresses that a peer offers, in the order in which they are to be tried from a process that offers `own`.
-  [[nodiscard]] static std::vector<Place> places_of(const TcpEndpoint& theirs, const TcpEndpoint& own, bool peer_on_this_host);
+  [[nodiscard]] static std::vector<Destination> destinations_of(const TcpEndpoint& theirs, const TcpEndpoint& own,
+                                                                bool peer_on_this_host);
 
   Connector(const Options& options, Listener listener, Outcomes outcomes);
   Connector(const Connector&) = delete;
@@ -68,7 +69,7 @@ class Connector {
   [[nodiscard]] std::uint64_t deadline() const;
 
   /// Calls the peer unless that is under way.
-  void call(Peer peer, std::vector<Place> places);
+  void call(Peer peer, std::vector<Destination> destinations);
   void step();
 
   /// Callers that were not of this job, or not in time.
@@ -76,8 +77,8 @@ class Connector {
 
  private:
   struct Call {
-    std::vector<Place> places;
-    std::size_t place = 0;                     // the one that is tried
+    std::vector<Destination> destinations;
+    std::size_t tried = 0;                     // the one that is tried
     std::optional<PendingConnection> attempt;  // none: between two attempts
     std::uint64_t began = 0;
     std::uint64_t deadline = 0;  // of connecting, or of the pause between two attempts

@@ -16,19 +16,19 @@ constexpr std::uint8_t control_kinds = 128;
 struct Rule {
   const char* name = nullptr;  // nullptr: there is no such kind
   std::uint8_t flags = 0;
-  std::size_t least = 0;
-  std::size_t most = 0;
+  std::size_t min = 0;
+  std::size_t max = 0;
   bool matching = false;  // has a context, a source and a tag
 };
 
-Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t most_payload) {
+Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t max_payload) {
   switch (kind) {
     case static_cast<std::uint8_t>(MessageKind::eager):
       // A synchronous message ends with the number of its request.
-      return {"eager", flag_synchronous, (flags & flag_synchronous) != 0 ? sizeof(std::uint64_t) : 0, most_payload, true};
+      return {"eager", flag_synchronous, (flags & flag_synchronous) != 0 ? sizeof(std::uint64_t) : 0, max_payload, true};
     case static_cast<std::uint8_t>(MessageKind::rts):
       return {"rts", flag_sender_waits | flag_contiguous | flag_block | flag_rdma | flag_registered | flag_buffered,
-              sizeof(ReadyToSend), most_payload, true};
+              sizeof(ReadyToSend), max_payload, true};
     case static_cast<std::uint8_t>(MessageKind::cts):
       return {"cts", 0, sizeof(ClearToSend), sizeof(ClearToSend), false};
     case static_cast<std::uint8_t>(MessageKind::refuse):
@@ -85,12 +85,12 @@ Fault fault_of(const Fields& fields, const Rule& rule) {
   if (fields.version() != format_version) return Fault::version;
   if (!rule.name) return Fault::kind;
   if ((fields.flags & ~rule.flags) != 0) return Fault::flags;
-  if (fields.payload < rule.least || fields.payload > rule.most) return Fault::length;
+  if (fields.payload < rule.min || fields.payload > rule.max) return Fault::length;
   if (rule.matching ? fields.tag < 0 : fields.tag != 0) return Fault::tag;
   return !rule.matching && fields.rtrs != 0 ? Fault::reserved : Fault::none;
 }
 
-void encode(std::uint8_t kind, const MessageHeader& message, std::span<std::byte, header_bytes> target) {
+void encode(std::uint8_t kind, const WireHeader& message, std::span<std::byte, header_bytes> target) {
   wire::put<0>(target, static_cast<std::uint8_t>(mark | format_version));
   wire::put<1>(target, kind);
   wire::put<2>(target, message.flags);
@@ -104,20 +104,20 @@ void encode(std::uint8_t kind, const MessageHeader& message, std::span<std::byte
 
 }  // namespace
 
-void encode(const MessageHeader& message, std::span<std::byte, header_bytes> target) {
+void encode(const WireHeader& message, std::span<std::byte, header_bytes> target) {
   encode(static_cast<std::uint8_t>(message.kind), message, target);
 }
 
 void encode(Control control, std::uint64_t subject, std::span<std::byte, header_bytes> target) {
-  MessageHeader message;
+  WireHeader message;
   message.subject = subject;
   encode(static_cast<std::uint8_t>(control_kinds + static_cast<std::uint8_t>(control)), message, target);
 }
 
-Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload) {
+Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t max_payload) {
   const Fields fields(bytes);
   Decoded decoded;
-  const Rule rule = rule_of(fields.kind, fields.flags, most_payload);
+  const Rule rule = rule_of(fields.kind, fields.flags, max_payload);
   decoded.fault = fault_of(fields, rule);
   if (!decoded.good()) return decoded;
   if (fields.kind > control_kinds) {
@@ -134,9 +134,9 @@ Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_
   return decoded;
 }
 
-std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload) {
+std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t max_payload) {
   const Fields fields(bytes);
-  const Rule rule = rule_of(fields.kind, fields.flags, most_payload);
+  const Rule rule = rule_of(fields.kind, fields.flags, max_payload);
   std::array<char, 160> text{};
   const auto say = [&text](const char* format, auto... values) {
     std::snprintf(text.data(), text.size(), format, values...);
@@ -152,8 +152,8 @@ std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t 
     case Fault::flags:
       return say("a frame of kind %s has the flags %#x, of which %#x are known", rule.name, fields.flags, rule.flags);
     case Fault::length:
-      return say("a frame of kind %s announces %u bytes where %zu to %zu are possible", rule.name, fields.payload, rule.least,
-                 rule.most);
+      return say("a frame of kind %s announces %u bytes where %zu to %zu are possible", rule.name, fields.payload, rule.min,
+                 rule.max);
     case Fault::tag:
       return say("a frame of kind %s has the tag %d", rule.name, fields.tag);
     case Fault::reserved:

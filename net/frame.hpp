@@ -51,18 +51,18 @@ enum class Fault : std::uint8_t { none, mark, version, kind, flags, length, tag,
 struct Decoded {
   Fault fault = Fault::none;
   Control control = Control::none;  // otherwise `header` is a message for the engine, or for control its subject
-  MessageHeader header;
+  WireHeader header;
 
   [[nodiscard]] bool good() const { return fault == Fault::none; }
 };
 
-void encode(const MessageHeader& message, std::span<std::byte, header_bytes> target);
+void encode(const WireHeader& message, std::span<std::byte, header_bytes> target);
 void encode(Control control, std::uint64_t subject, std::span<std::byte, header_bytes> target);
 
-/// `most_payload`: longest payload of kinds other than `data`, in bytes.
-[[nodiscard]] Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload);
+/// `max_payload`: longest payload of kinds other than `data`, in bytes.
+[[nodiscard]] Decoded decode(std::span<const std::byte, header_bytes> bytes, std::size_t max_payload);
 
 /// What decode found wrong with these bytes, with the values: "its frame announces 70000 bytes of kind eager, at most ...".
-[[nodiscard]] std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t most_payload);
+[[nodiscard]] std::string explain(std::span<const std::byte, header_bytes> bytes, std::size_t max_payload);
 
 }  // namespace sluice::frame

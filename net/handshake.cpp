@@ -26,9 +26,9 @@ constexpr std::uint64_t decline_label = word("decline.");
 constexpr std::uint32_t verdict_accept = 1;
 constexpr std::uint32_t verdict_decline = 2;
 
-// Places in a hello and in a challenge: magic 0, version 8, from 12, to 16, zero 20, nonce 24.
-constexpr std::size_t nonce_place = 24;
-static_assert(nonce_place + sizeof(Nonce) == Handshake::hello_bytes);
+// Offsets in a hello and in a challenge: magic 0, version 8, from 12, to 16, zero 20, nonce 24.
+constexpr std::size_t nonce_offset = 24;
+static_assert(nonce_offset + sizeof(Nonce) == Handshake::hello_bytes);
 
 std::uint32_t from_of(std::span<const std::byte, Handshake::hello_bytes> received) {
   return wire::get<12, std::uint32_t>(received);
@@ -60,7 +60,7 @@ void Handshake::greet(Hello target, std::uint64_t magic, const Nonce& nonce) {
   wire::put<12>(target, static_cast<std::int32_t>(self_));
   wire::put<16>(target, static_cast<std::int32_t>(peer_));
   wire::put<20>(target, std::uint32_t{0});
-  std::copy(nonce.begin(), nonce.end(), target.begin() + nonce_place);
+  std::copy(nonce.begin(), nonce.end(), target.begin() + nonce_offset);
 }
 
 void Handshake::expect(Step step, std::size_t bytes) {

@@ -40,18 +40,18 @@ int get_option(int fd, int level, int name, Value& value) {
 inline ssize_t send(int fd, const void* data, std::size_t bytes) {
   return ::syscall(SYS_sendto, fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT, nullptr, 0);
 }
-inline ssize_t send(int fd, iovec* pieces, std::size_t count) {
+inline ssize_t send(int fd, iovec* segments, std::size_t count) {
   msghdr message{};
-  message.msg_iov = pieces;
+  message.msg_iov = segments;
   message.msg_iovlen = count;
   return ::syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 inline ssize_t receive(int fd, void* data, std::size_t bytes) {
   return ::syscall(SYS_recvfrom, fd, data, bytes, MSG_DONTWAIT, nullptr, nullptr);
 }
-inline ssize_t receive(int fd, iovec* pieces, std::size_t count) {
+inline ssize_t receive(int fd, iovec* segments, std::size_t count) {
   msghdr message{};
-  message.msg_iov = pieces;
+  message.msg_iov = segments;
   message.msg_iovlen = count;
   return ::syscall(SYS_recvmsg, fd, &message, MSG_DONTWAIT);
 }
@@ -67,8 +67,8 @@ inline int epoll_control(int epoll, int operation, int fd, std::uint32_t events,
   return static_cast<int>(::syscall(SYS_epoll_ctl, epoll, operation, fd, &event));
 }
 /// `limit_ms`: -1 for ever.
-inline int epoll_wait(int epoll, epoll_event* events, int most, int limit_ms) {
-  return static_cast<int>(::syscall(SYS_epoll_pwait, epoll, events, most, limit_ms, nullptr, 0));
+inline int epoll_wait(int epoll, epoll_event* events, int max_events, int limit_ms) {
+  return static_cast<int>(::syscall(SYS_epoll_pwait, epoll, events, max_events, limit_ms, nullptr, 0));
 }
 
 }  // namespace sluice::system

@@ -25,6 +25,7 @@ Context* Engine::Contexts::adopt(ContextId id, std::vector<Peer> group, Rank sel
 
 void Engine::Contexts::retire(Context* context) {
   const Lock lock(impl_->mutex);
+  if (context->channel) impl_->matcher.retire(context->channel);
   impl_->matcher.retire(context);
 }
 
@@ -36,6 +37,7 @@ void Engine::Contexts::choose_rendezvous(Context& context, Rendezvous rendezvous
 void Engine::Contexts::let_errors_return(Context& context, bool may_return) {
   const Lock lock(impl_->mutex);
   context.errors_return = may_return;
+  if (context.channel) context.channel->errors_return = may_return;
 }
 
 const EngineStatistics& Engine::statistics() const { return impl_->statistics; }

@@ -6,6 +6,8 @@
 // Nothing throws except the constructor (std::runtime_error).
 #pragma once
 
+#include <sys/uio.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +27,16 @@
 #include "runtime/host_calls.hpp"
 #include "runtime/policy/release_policy.hpp"
 #include "runtime/trace/kinds.hpp"
+#include "runtime/window/member.hpp"
+#include "runtime/window/waits.hpp"
 
 namespace sluice {
 
-class Context;  // one adopted communicator
-class Message;  // one message taken out of matching by a matched probe
-class Request;  // one send or receive that was started
-class Waiter;   // private to the engine
+struct CollectiveOrder;  // collective_calls.hpp
+class Context;           // one adopted communicator
+class Unexpected;        // one message taken out of matching by a matched probe
+class Request;           // one send or receive that was started
+class Waiter;            // private to the engine
 class HostNeeds;
 class PageGuard;
 class RegistrationCache;
@@ -99,8 +104,8 @@ class Engine {
     bool probe(Context& context, Rank from, Tag tag, Outcome& found);
     void wait_probe(Context& context, Rank from, Tag tag, Outcome& found);
     /// As above, and takes the message out of matching; nullptr when there is none.
-    Message* matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
-    Message* wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
+    Unexpected* matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
+    Unexpected* wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found);
 
    private:
     Impl* const impl_;
@@ -168,7 +173,7 @@ class Engine {
     Impl* const impl_;
   };
 
-  /// Collective calls of short messages inside a node (engine_collective.cpp, docs/collectives.md).
+  /// Collective calls: of short messages inside a node (engine_collective.cpp), and of others (engine_collective_calls.cpp).
   class Collectives {
    public:
     explicit Collectives(Impl* impl) : impl_(impl) {}
@@ -179,7 +184,7 @@ class Engine {
     Team* make_team(const Context& context, std::span<const LaneOffer> offers);
     /// Its communicator has been freed: no member calls anything of it any more.
     void retire(Team& team);
-    /// Longest packed message of a call with data, by the number of members: at most Lane::most_bytes, alike on all ranks.
+    /// Longest packed message of a call with data, or its longest block, by the number of members. It is alike on all ranks.
     [[nodiscard]] static std::size_t most_bytes(std::size_t members, Description::Kind kind);
     /// Each answers with a member that is in another call, if one is seen. Nothing of the call is of use then.
     [[nodiscard]] std::optional<Mismatch> barrier(Team& team);
@@ -192,6 +197,46 @@ class Engine {
       std::optional<Rank> root;
     };
     [[nodiscard]] std::optional<Mismatch> reduce(Team& team, const Reduction& reduction, const Operands& operands);
+    /// `kind`: scan or exscan.
+    [[nodiscard]] std::optional<Mismatch> scan(Team& team, Description::Kind kind, const Reduction& reduction,
+                                               const Operands& operands);
+    /// The result of `elements` of the operands, from `first` on.
+    struct Strip {
+      std::size_t first = 0;
+      std::size_t elements = 0;
+    };
+    [[nodiscard]] std::optional<Mismatch> reduce_scatter(Team& team, const Reduction& reduction, const Operands& operands,
+                                                         Strip own);
+    // `all`: a block of so many packed bytes for each member, where it is significant. `own`: nullptr in place. Where all members
+    // receive, one without `all` takes part, and receives nothing.
+    [[nodiscard]] std::optional<Mismatch> gather(Team& team, Rank root, const UserBuffer* own, const UserBuffer* all,
+                                                 std::size_t block_bytes);
+    [[nodiscard]] std::optional<Mismatch> scatter(Team& team, Rank root, const UserBuffer* all, const UserBuffer* own,
+                                                  std::size_t block_bytes);
+    [[nodiscard]] std::optional<Mismatch> allgather(Team& team, const UserBuffer* own, const UserBuffer* all,
+                                                    std::size_t block_bytes);
+    /// `all`: by rank. `most_bytes`: of the longest block, alike on all.
+    [[nodiscard]] std::optional<Mismatch> allgather(Team& team, const UserBuffer* own, std::span<const UserBuffer> all,
+                                                    std::size_t most_bytes);
+    [[nodiscard]] std::optional<Mismatch> alltoall(Team& team, const UserBuffer& sent, const UserBuffer* all,
+                                                   std::size_t block_bytes);
+    /// Gather, scatter and alltoall with parts whose lengths only pairs of ranks know. `sent` and `received`: by rank, or the one
+    /// part of this rank, or none. Bit by bit of those: what lanes had no room for. It goes by messages, with an order that the
+    /// caller gives `carry_out` if there is any on this rank.
+    struct Exchanged {
+      std::optional<Mismatch> mismatch;
+      std::uint32_t sent_left = 0;
+      std::uint32_t received_left = 0;
+      bool is_truncated = false;  // a part was longer than this rank expected
+      [[nodiscard]] bool is_complete() const { return sent_left == 0 && received_left == 0; }
+    };
+    [[nodiscard]] Exchanged exchange(Context& context, Team& team, Description::Kind kind, Rank root,
+                                     std::span<const UserBuffer> sent, std::span<const UserBuffer> received);
+
+    // By messages: of any length, to any node (collective_calls.hpp). All members call the same, in one order.
+    /// Returns when the call is done, or what is left of it is under guard.
+    [[nodiscard]] Outcome carry_out(Context& context, CollectiveOrder order, CallSite site);
+    [[nodiscard]] Request* start(Context& context, CollectiveOrder order, CallSite site);
 
    private:
     Impl* const impl_;
@@ -240,7 +285,7 @@ class Engine {
                          Caller caller = Caller::goes_on);
   Request* start_receive(Context& context, Rank from, Tag tag, const UserBuffer& buffer, CallSite site,
                          Caller caller = Caller::goes_on);
-  Request* start_receive(Message* message, const UserBuffer& buffer, CallSite site, Caller caller = Caller::goes_on);
+  Request* start_receive(Unexpected* message, const UserBuffer& buffer, CallSite site, Caller caller = Caller::goes_on);
 
   /// Done, without progressing. Lock-free.
   [[nodiscard]] static bool is_complete(const Request& request);
@@ -271,7 +316,34 @@ class Engine {
     std::unique_ptr<Waiter> waiter_;
   };
 
-  /// Everything that this process started has left and everything under guard is complete. Before MPI_Finalize and before fork.
+  /// What calls of windows wait for, in memory that the members share, and whom they wake (window/sync.hpp).
+  class Windows {
+   public:
+    explicit Windows(Engine& engine) : impl_(engine.impl_.get()) {}
+    /// The ranks of a context of that size, who are all on this node.
+    [[nodiscard]] std::vector<WindowMember> members(const Context& context, std::size_t size) const;
+    /// Any memory of the member's can be read and written from here.
+    [[nodiscard]] bool reaches(const WindowMember& member) const;
+    /// Between places of a member's memory, one after the other, and packed bytes here. False when that failed somewhere.
+    [[nodiscard]] bool read(const WindowMember& member, std::span<const iovec> places, std::byte* target) const;
+    [[nodiscard]] bool write(const WindowMember& member, std::span<const iovec> places, const std::byte* source) const;
+    /// Returns once it is there, or so much time has passed: then false.
+    bool wait(WindowWait& wait, std::uint64_t limit_ns);
+    /// Something was published for which a thread of the member may wait.
+    void wake(const WindowMember& member) {
+      if (member.is_asleep()) [[unlikely]]
+        wake_sleeper(member);
+    }
+
+   private:
+    void wake_sleeper(const WindowMember& member);
+
+    Impl* const impl_;
+  };
+
+  /// Everything that this process started has left and everything under guard is complete. The last of all, before the ranks
+  /// meet: peers may be gone before this process has left that call, though what it sent to itself may be pending for ever. So
+  /// from now on one that ends is no news.
   void drain();
 
   [[nodiscard]] const EngineStatistics& statistics() const;

@@ -1,125 +1,16 @@
 // Collective calls of short messages inside a node: what each member publishes in its lane is read by all that want it
 // (collective/lane.hpp). One step, however many they are.
-//
-// A call tells others that this process has come so far. So with a receive released whose message is not known it first
-// progresses until that is (page-guard rule 1), and only then publishes anything. While it waits it progresses everything, as
-// every call does: receives under guard move on, and nothing is settled.
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
-#include "runtime/datatype/layout.hpp"
-#include "runtime/engine_impl.hpp"
 #include "runtime/guard/user_memory.hpp"
+#include "runtime/packing.hpp"
+#include "runtime/team_call.hpp"
 
 namespace sluice {
 namespace {
-
-/// Looks at lanes before anything else is done, and for each look at messages, where nobody else waits for the processor. The
-/// first are for members that come at the same time: so long a line takes to go there and back a few times.
-constexpr unsigned first_looks = 100;
-constexpr unsigned looks = 16;
-
-/// One call, from its entry to its return. It enters the engine (Inside) only if it has to wait, as small sends do.
-class TeamCall {
- public:
-  TeamCall(Engine::Impl& impl, Team& team, const Description& call) : impl_(impl), team_(team), lock_(impl.mutex) {
-    if (impl_.causality.unmatched() != 0) [[unlikely]]
-      wait_for_matches();
-    team_.begin(call);
-    team_.await_room();
-    wait();
-  }
-
-  void publish(Team::Readers readers, Rank reader = Rank{}) {
-    team_.publish(readers, reader);
-    if (readers == Team::Readers::one) wake(team_.members()[static_cast<std::size_t>(reader)]);
-    if (readers == Team::Readers::all) wake_all();
-  }
-
-  /// Until what the team awaits is there.
-  void wait() {
-    if (!is_there(first_looks)) wait_in_turns();
-  }
-
-  void finish() {
-    ++impl_.statistics.collective_calls;
-    if (team_.finish()) wake_all();
-  }
-
- private:
-  /// Other threads of this process see to it that the one that waits is woken.
-  class Waiting {
-   public:
-    Waiting(Teams& teams, Team& team, Lock& lock) : teams_(teams), team_(team), lock_(lock) { teams_.waits(team_); }
-    ~Waiting() {
-      if (!lock_.owns_lock()) lock_.lock();
-      teams_.waits_no_more(team_);
-    }
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
-
-   private:
-    Teams& teams_;
-    Team& team_;
-    Lock& lock_;
-  };
-
-  [[nodiscard]] bool is_there(unsigned times) {
-    if (impl_.job.oversubscribed) return team_.is_there();
-    for (unsigned look = 0; look < times; ++look) {
-      if (team_.is_there()) return true;
-    }
-    return false;
-  }
-
-  [[gnu::noinline]] void wait_in_turns() {
-    const Inside inside(impl_.progress, lock_);
-    const Waiting waiting(impl_.teams, team_, lock_);
-    progress_until([this] { return is_there(looks); });
-  }
-
-  /// Rule 1.
-  [[gnu::noinline]] void wait_for_matches() {
-    const Inside inside(impl_.progress, lock_);
-    progress_until([this] { return impl_.causality.unmatched() == 0; });
-  }
-
-  template <typename Condition>
-  void progress_until(Condition condition) {
-    Waiter waiter(impl_.progress, Waiter::Who::application);
-    do {
-      if (impl_.progress.round(lock_)) continue;
-      waiter.step(lock_);
-      waiter.let_cancellation_act(lock_);
-    } while (!condition());
-    impl_.statistics.waited_ns += waiter.waited_ns();
-  }
-
-  void wake(const Team::Member& member) {
-    if (Team::is_asleep(member)) [[unlikely]]
-      impl_.job.transport->wake_for_lane(member.peer);
-  }
-  void wake_all() {
-    for (const Team::Member& member : team_.members()) {
-      if (member.peer != impl_.job.self) wake(member);
-    }
-  }
-
-  Engine::Impl& impl_;
-  Team& team_;
-  Lock lock_;
-};
-
-void pack(const UserBuffer& from, std::byte* to, std::size_t bytes) {
-  if (from.is_contiguous()) return copy_from_user(to, from.data(), bytes);
-  LayoutCursor(from).pack({to, bytes});
-}
-
-void unpack(const std::byte* from, const UserBuffer& to, std::size_t bytes) {
-  if (to.is_contiguous()) return copy_to_user(to.data(), from, bytes);
-  LayoutCursor(to).unpack({from, bytes});
-}
 
 /// This rank's operand: in the lane if it was published. Otherwise nobody else reads it, and it stays where it is, or is copied
 /// into the slot if something is under guard.
@@ -130,19 +21,44 @@ const std::byte* own_part(const Team& team, const Engine::Collectives::Operands&
   return team.payload();
 }
 
+/// `compute(target)` writes so many bytes, but nothing under guard.
+template <typename Compute>
+void into_result(std::byte* result, std::size_t bytes, Compute compute) {
+  if (!user_memory_is_guarded()) return compute(result);
+  alignas(cache_line) std::array<std::byte, Lane::most_bytes> computed;
+  compute(computed.data());
+  copy_to_user(result, computed.data(), bytes);
+}
+
 /// In the canonical order, whoever does it.
-void fold(const Team& team, const Reduction& reduction, const Engine::Collectives::Operands& operands, std::size_t bytes) {
+void fold(const Team& team, const Reduction& reduction, const Engine::Collectives::Operands& operands,
+          const Engine::Collectives::Strip& strip) {
+  const std::size_t offset = strip.first * reduction.element_bytes();
   const std::byte* parts[Teams::most_members];
   for (std::size_t member = 0; member < team.size(); ++member) {
     const Rank rank{static_cast<int>(member)};
-    parts[member] = rank == team.self() ? own_part(team, operands, bytes) : team.part(rank);
+    const bool is_own = rank == team.self();
+    parts[member] = (is_own ? own_part(team, operands, operands.count * reduction.element_bytes()) : team.part(rank)) + offset;
   }
   const Reduction::Sources sources(parts, team.size());
-  if (!user_memory_is_guarded()) return reduction.fold(sources, {&operands.result, 1}, operands.count);
-  alignas(cache_line) std::array<std::byte, Lane::most_bytes> result;
-  std::byte* const target = result.data();
-  reduction.fold(sources, {&target, 1}, operands.count);
-  copy_to_user(operands.result, target, bytes);
+  into_result(operands.result, strip.elements * reduction.element_bytes(), [&](std::byte* target) {
+    reduction.fold(sources, {&target, 1}, strip.elements);
+  });
+}
+
+/// From left to right, as by messages (plans/scan.cpp).
+void fold_prefix(const Team& team, std::size_t members, const Reduction& reduction,
+                 const Engine::Collectives::Operands& operands) {
+  const std::size_t bytes = operands.count * reduction.element_bytes();
+  const auto part = [&](std::size_t member) {
+    const Rank rank{static_cast<int>(member)};
+    return rank == team.self() ? team.payload() : team.part(rank);
+  };
+  into_result(operands.result, bytes, [&](std::byte* target) {
+    if (members == 1) std::memcpy(target, part(0), bytes);
+    for (std::size_t member = 1; member < members; ++member)
+      reduction.combine(member == 1 ? part(0) : target, part(member), target, operands.count);
+  });
 }
 
 }  // namespace
@@ -161,7 +77,9 @@ Team* Engine::Collectives::make_team(const Context& context, std::span<const Lan
   const Lock lock(impl_->mutex);
   std::vector<Peer> members;
   for (std::size_t rank = 0; rank < offers.size(); ++rank) members.push_back(context.peer(Rank{static_cast<int>(rank)}));
-  return impl_->teams.make(impl_->job.transport, members, context.self(), offers);
+  Team* const team = impl_->teams.make(impl_->job.transport, members, context.self(), offers);
+  if (team) team->communicator = context.id();
+  return team;
 }
 
 void Engine::Collectives::retire(Team& team) {
@@ -169,10 +87,18 @@ void Engine::Collectives::retire(Team& team) {
   impl_->teams.retire(team);
 }
 
-/// Every member that wants a result reads all parts.
+/// Every member that wants a result reads all parts. Where each gets another part of a payload, that has them all.
 std::size_t Engine::Collectives::most_bytes(std::size_t members, Description::Kind kind) {
   constexpr std::size_t most_read = std::size_t{32} << 10;
-  return kind == Description::Kind::bcast ? Lane::most_bytes : std::min(Lane::most_bytes, most_read / members);
+  switch (kind) {
+    case Description::Kind::bcast:
+      return Lane::most_bytes;
+    case Description::Kind::scatter:
+    case Description::Kind::alltoall:
+      return Lane::most_bytes / members;
+    default:
+      return std::min(Lane::most_bytes, most_read / members);
+  }
 }
 
 std::optional<Mismatch> Engine::Collectives::barrier(Team& team) {
@@ -192,14 +118,14 @@ std::optional<Mismatch> Engine::Collectives::bcast(Team& team, Rank root, const 
       {.kind = Description::Kind::bcast, .root = static_cast<std::uint16_t>(root), .bytes = static_cast<std::uint32_t>(bytes)});
   std::optional<Mismatch> mismatch;
   if (team.self() == root) {
-    pack(buffer, team.payload(), bytes);
+    pack(buffer, 0, team.payload(), bytes);
     call.publish(Team::Readers::all);
   } else {
     call.publish(Team::Readers::none);
     team.await(root);
     call.wait();
     mismatch = team.mismatch();
-    if (!mismatch) unpack(team.part(root), buffer, bytes);
+    if (!mismatch) unpack(team.part(root), buffer, 0, bytes);
   }
   call.finish();
   return mismatch;
@@ -223,8 +149,39 @@ std::optional<Mismatch> Engine::Collectives::reduce(Team& team, const Reduction&
     team.await_all();
     call.wait();
     mismatch = team.mismatch();
-    if (!mismatch) fold(team, reduction, operands, bytes);
+    if (!mismatch) fold(team, reduction, operands, {0, operands.count});
   }
+  call.finish();
+  return mismatch;
+}
+
+std::optional<Mismatch> Engine::Collectives::scan(Team& team, Description::Kind kind, const Reduction& reduction,
+                                                  const Operands& operands) {
+  const std::size_t bytes = operands.count * reduction.element_bytes();
+  TeamCall call(*impl_, team, {.kind = kind, .reduction = reduction.code(), .bytes = static_cast<std::uint32_t>(bytes)});
+  copy_from_user(team.payload(), operands.own, bytes);
+  call.publish(Team::Readers::all);
+  team.await_lower();
+  call.wait();
+  const auto mismatch = team.mismatch();
+  const std::size_t members = static_cast<std::size_t>(team.self()) + (kind == Description::Kind::scan ? 1 : 0);
+  if (!mismatch && members != 0) fold_prefix(team, members, reduction, operands);
+  call.finish();
+  return mismatch;
+}
+
+std::optional<Mismatch> Engine::Collectives::reduce_scatter(Team& team, const Reduction& reduction, const Operands& operands,
+                                                            Strip own) {
+  const std::size_t bytes = operands.count * reduction.element_bytes();
+  TeamCall call(
+      *impl_, team,
+      {.kind = Description::Kind::reduce_scatter, .reduction = reduction.code(), .bytes = static_cast<std::uint32_t>(bytes)});
+  copy_from_user(team.payload(), operands.own, bytes);
+  call.publish(Team::Readers::all);
+  team.await_all();
+  call.wait();
+  const auto mismatch = team.mismatch();
+  if (!mismatch) fold(team, reduction, operands, own);
   call.finish();
   return mismatch;
 }

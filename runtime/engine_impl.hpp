@@ -10,6 +10,7 @@
 #include "runtime/alias/alias_blocks.hpp"
 #include "runtime/background.hpp"
 #include "runtime/collective/teams.hpp"
+#include "runtime/collective_calls.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine/causality.hpp"
 #include "runtime/engine/job.hpp"
@@ -27,11 +28,10 @@
 #include "runtime/page_waits.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/registration/job_registrations.hpp"
+#include "runtime/release/bounced_sends.hpp"
 #include "runtime/release/release_ways.hpp"
 #include "runtime/release/released_memory.hpp"
 #include "runtime/release/releases.hpp"
-#include "runtime/release/sends_aside.hpp"
-#include "runtime/rendezvous/announcer.hpp"
 #include "runtime/rendezvous/arrivals.hpp"
 #include "runtime/rendezvous/consequences.hpp"
 #include "runtime/rendezvous/copy_choice.hpp"
@@ -43,15 +43,20 @@
 #include "runtime/rendezvous/rdma_transfers.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/replies.hpp"
+#include "runtime/rendezvous/rts_sender.hpp"
 #include "runtime/rendezvous/sender.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/rendezvous/ways.hpp"
 #include "runtime/request_waits.hpp"
+#include "runtime/window/waits.hpp"
 
 namespace sluice {
 
 struct Engine::Impl final {
   explicit Impl(const Parts& parts) : job(parts) {}
+
+  SmallSends::AtOnce send_at_once(Context& context, Rank to, Tag tag, std::span<const std::byte> data, Caller caller,
+                                  FrequentSender::Counted& counted);
 
   EngineLock mutex;
   const Job job;
@@ -91,17 +96,19 @@ struct Engine::Impl final {
                     blocks,
                     causality,
                     release_ways,
-                    {node_way.copies().busy(), put_receiver.announced(), all_requests.counts().operations},
+                    {node_way.copies().busy(), put_receiver.open_rtrs(), all_requests.counts().operations},
                     statistics};
   ReleasedMemory released_memory{causality};
-  SendsAside sends_aside{job, request_waits, all_requests.aside_bytes(), statistics};
+  BouncedSends bounced_sends{job, request_waits, all_requests.bounced_bytes(), statistics};
   FrequentSender frequent_sender{{job, all_requests, blocks, memory_users, job_registrations, rdma_transfers, statistics}};
   Ways ways{{job, all_requests, message_lines, frequent_sender.under_way()}, {&rdma_way, &node_way, &stream_way}};
-  Announcer announcer{{job, outbox, all_requests, small_sends, blocks, memory_users, message_lines, rdma_way, offload}};
-  Sender sender{{job, outbox, all_requests, causality, small_sends, announcer, put_sender, frequent_sender, statistics}};
-  Replies replies{{job, all_requests, ways, put_receiver, announcer}};
+  RtsSender rts_sender{{job, outbox, all_requests, small_sends, blocks, memory_users, message_lines, rdma_way, offload}};
+  Sender sender{{job, outbox, all_requests, causality, small_sends, rts_sender, put_sender, frequent_sender, statistics}};
+  Replies replies{{job, all_requests, ways, put_receiver, rts_sender}};
 
   Teams teams;
+  WindowWaits window_waits;
+  CollectiveCalls collective_calls{{job, all_requests, matcher, sender, put_receiver, node_way.copies(), statistics}};
   Progress progress{{.lock = mutex,
                      .sleepers = sleepers,
                      .blocks = blocks,
@@ -117,6 +124,8 @@ struct Engine::Impl final {
                               .frequent = frequent_sender,
                               .transfers = rdma_transfers,
                               .teams = teams,
+                              .window_waits = window_waits,
+                              .collective_calls = collective_calls,
                               .job = job}}};
   Arrivals arrivals{{put_receiver, matcher, progress.application(), all_requests, outbox, put_sender, replies, rdma_transfers,
                      offload, stream_way, rdma_way}};
@@ -126,7 +135,7 @@ struct Engine::Impl final {
   CopierChoice copier_choice{job, all_requests, message_lines, progress.application()};
   Consequences consequences{
       {job, outbox, matcher, causality, sender, ways, node_way, copier_choice, put_receiver, rdma_transfers}};
-  RequestWaits request_waits{{progress, releases, sends_aside, statistics}};
+  RequestWaits request_waits{{progress, releases, bounced_sends, statistics}};
   PageWaits page_waits{progress, releases, released_memory};
   HelperThread helper_thread{{progress, releases, statistics}};
   Background background{{progress, blocks, releases, memory_users, page_waits, helper_thread}};

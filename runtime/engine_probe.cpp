@@ -7,15 +7,15 @@
 namespace sluice {
 namespace {
 
-Message* look(Progress& progress, Lock& lock, Context& context, Rank from, Tag tag) {
-  Message* message = context.find_unexpected(from, tag);
+Unexpected* look(Progress& progress, Lock& lock, Context& context, Rank from, Tag tag) {
+  Unexpected* message = context.find_unexpected(from, tag);
   if (!message && progress.round(lock)) message = context.find_unexpected(from, tag);
   return message;
 }
 
-Message* wait_for(Progress& progress, Lock& lock, Context& context, Rank from, Tag tag) {
+Unexpected* wait_for(Progress& progress, Lock& lock, Context& context, Rank from, Tag tag) {
   Waiter waiter(progress, Waiter::Who::application);
-  Message* message = nullptr;
+  Unexpected* message = nullptr;
   while (!(message = look(progress, lock, context, from, tag))) {
     waiter.step(lock);
     waiter.let_cancellation_act(lock);
@@ -23,7 +23,7 @@ Message* wait_for(Progress& progress, Lock& lock, Context& context, Rank from, T
   return message;
 }
 
-Outcome describe(const Message& message) {
+Outcome describe(const Unexpected& message) {
   Outcome found;
   found.source = message.source;
   found.tag = message.tag;
@@ -36,7 +36,7 @@ Outcome describe(const Message& message) {
 bool Engine::Probes::probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
-  const Message* message = look(impl_->progress, lock, context, from, tag);
+  const Unexpected* message = look(impl_->progress, lock, context, from, tag);
   if (message) {
     found = describe(*message);
   } else {
@@ -51,10 +51,10 @@ void Engine::Probes::wait_probe(Context& context, Rank from, Tag tag, Outcome& f
   found = describe(*wait_for(impl_->progress, lock, context, from, tag));
 }
 
-Message* Engine::Probes::matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+Unexpected* Engine::Probes::matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
-  Message* message = look(impl_->progress, lock, context, from, tag);
+  Unexpected* message = look(impl_->progress, lock, context, from, tag);
   if (!message) {
     impl_->progress.idle_call(lock);
     return nullptr;
@@ -64,10 +64,10 @@ Message* Engine::Probes::matched_probe(Context& context, Rank from, Tag tag, Out
   return message;
 }
 
-Message* Engine::Probes::wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
+Unexpected* Engine::Probes::wait_matched_probe(Context& context, Rank from, Tag tag, Outcome& found) {
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
-  Message* message = wait_for(impl_->progress, lock, context, from, tag);
+  Unexpected* message = wait_for(impl_->progress, lock, context, from, tag);
   found = describe(*message);
   context.remove_unexpected(message);
   return message;

@@ -10,7 +10,7 @@ namespace {
 
 void post(Engine::Impl& impl, Request& receive) {
   impl.all_requests.enter(receive);
-  if (!impl.matcher.post(receive)) impl.put_receiver.announce(receive);
+  if (!impl.matcher.post(receive)) impl.put_receiver.send_rtr(receive);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ Request* Engine::start_receive(Context& context, Rank from, Tag tag, const UserB
   return receive;
 }
 
-Request* Engine::start_receive(Message* message, const UserBuffer& buffer, CallSite site, Caller caller) {
+Request* Engine::start_receive(Unexpected* message, const UserBuffer& buffer, CallSite site, Caller caller) {
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);
   Request* receive = impl_->all_requests.new_receive(*message->context, message->source, message->tag, site);

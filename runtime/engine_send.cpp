@@ -22,23 +22,38 @@ void wait_until_none(Progress& progress, const std::size_t& sends) {
 
 }  // namespace
 
+/// A message of standard mode, unless its buffer is frequent: then an adapter is to gather it.
+SmallSends::AtOnce Engine::Impl::send_at_once(Context& context, Rank to, Tag tag, std::span<const std::byte> data, Caller caller,
+                                              FrequentSender::Counted& counted) {
+  const auto call = caller == Caller::waits ? FrequentSender::Call::waits : FrequentSender::Call::goes_on;
+  counted = frequent_sender.count(context.peer(to), data.data(), data.size(), call);
+  if (counted.frequent != 0) return SmallSends::AtOnce::not_tried;
+  if (counted.timed_from == 0) return small_sends.send(context, to, tag, data.data(), data.size());
+  std::uint64_t copy_ns = 0;
+  const auto tried = small_sends.send(context, to, tag, data.data(), data.size(), &copy_ns);
+  if (tried == SmallSends::AtOnce::has_left) frequent_sender.note_copied(counted, data.size(), copy_ns);
+  return tried;
+}
+
 void Engine::send(Context& context, Rank to, Tag tag, const void* data, std::size_t bytes, SendMode mode, CallSite site) {
   Lock lock(impl_->mutex);
   const auto* start = static_cast<const std::byte*>(data);
-  const bool frequent = mode == SendMode::standard && impl_->job.config.frequent_sends == FrequentChoice::all &&
-                        impl_->frequent_sender.is_frequent(context.peer(to), start, bytes);
+  FrequentSender::Counted counted;
   auto tried = SmallSends::AtOnce::not_tried;
-  if (mode == SendMode::standard && !frequent) tried = impl_->small_sends.send(context, to, tag, start, bytes);
+  if (mode == SendMode::standard) tried = impl_->send_at_once(context, to, tag, {start, bytes}, Caller::waits, counted);
   if (tried == SmallSends::AtOnce::has_left) return;
   Inside inside(impl_->progress, lock);
   Request* send = impl_->all_requests.new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(start);
   send->bytes = bytes;
   send->call_waits = true;
-  send->frequent = frequent;
+  send->frequent = counted.frequent;
   impl_->sender.start(send, tried);
+  const bool is_timed = counted.timed_from != 0 && counted.frequent != 0 && send->rdma;
   impl_->request_waits.all(lock, {&send, 1}, site);
   impl_->all_requests.take(send);
+  if (is_timed) [[unlikely]]
+    impl_->frequent_sender.note_gathered(counted, FrequentSender::Call::waits);
 }
 
 void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, SendMode mode, CallSite site) {
@@ -56,18 +71,19 @@ void Engine::send(Context& context, Rank to, Tag tag, const UserBuffer& buffer, 
 Request* Engine::start_send(Context& context, Rank to, Tag tag, std::span<const std::byte> data, SendMode mode, CallSite site,
                             Caller caller) {
   Lock lock(impl_->mutex);
-  const bool frequent =
-      mode == SendMode::standard && impl_->frequent_sender.is_frequent(context.peer(to), data.data(), data.size());
+  FrequentSender::Counted counted;
   auto tried = SmallSends::AtOnce::not_tried;
-  if (mode == SendMode::standard && !frequent) tried = impl_->small_sends.send(context, to, tag, data.data(), data.size());
+  if (mode == SendMode::standard) tried = impl_->send_at_once(context, to, tag, data, caller, counted);
   if (tried == SmallSends::AtOnce::has_left) return nullptr;
   Inside inside(impl_->progress, lock);
   Request* send = impl_->all_requests.new_send(context, to, tag, mode, site);
   send->data = const_cast<std::byte*>(data.data());
   send->bytes = data.size();
   send->call_waits = caller == Caller::waits;
-  send->frequent = frequent;
+  send->frequent = counted.frequent;
   impl_->sender.start(send, tried);
+  if (counted.timed_from != 0 && counted.frequent != 0 && send->rdma && caller == Caller::goes_on) [[unlikely]]
+    impl_->frequent_sender.note_gathered(counted, FrequentSender::Call::goes_on);
   return send;
 }
 

@@ -178,9 +178,10 @@ void Engine::drain() {
     // What this process has sent to itself and not received when nothing moves any more, nobody will receive.
     if (impl_->all_requests.counts().pending_sends == impl_->all_requests.counts().sends_to_self && impl_->outbox.queued() == 0 &&
         impl_->put_receiver.withdrawals() == 0 && !(transport && transport->holds_output()))
-      return;
+      break;
     waiter.step(lock);
   }
+  impl_->helper_thread.let_peers_vanish();
 }
 
 }  // namespace sluice

@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::microseconds look_interval{50};
 /// For the application to come back to a call: 70 µs with the slack of the kernel's timers; 20 were too short, and a yield does
 /// not give it the processor whenever it is ready.
-constexpr std::chrono::microseconds moment{20};
+constexpr std::chrono::microseconds helper_yield{20};
 
 void pause(Lock& lock, std::chrono::microseconds time) {
   lock.unlock();
@@ -64,7 +64,7 @@ void HelperThread::wake(Lock& lock) {
   work(lock);
   if (progress.inside() == 0) progress.arm(lock);
   parts_.releases.helper_sleeps();
-  transport.flush_alerts();
+  transport.flush_wakeups();
 }
 
 void HelperThread::work(Lock& lock) {
@@ -82,7 +82,7 @@ void HelperThread::work(Lock& lock) {
     const bool moved = progress.round(lock);
     parts_.releases.advance();
     if (left.has_copies() && std::exchange(gives_back, false)) {
-      pause(lock, moment);
+      pause(lock, helper_yield);
     } else if (!moved && !left.has_copies()) {
       if (!left.needs_looks() || stopping_.load(std::memory_order_relaxed)) return;
       pause(lock, look_interval);
@@ -93,17 +93,17 @@ void HelperThread::work(Lock& lock) {
 void HelperThread::check_vanished(Lock& lock) {
   // The launcher knows better with which code the job is to end, and does so within moments; only if it does not, this process
   // ends itself. Meanwhile nobody is kept from ending in a way of its own: the lock is free.
-  constexpr unsigned patience_s = 10;
+  constexpr unsigned grace_s = 10;
   const Progress& progress = parts_.progress;
   const Transport& transport = *progress.job().transport;
   const Peer gone = transport.vanished();
   const RequestCounts& counts = progress.work().requests().counts();
-  const bool concerned =
-      progress.inside() != 0 || counts.pending_sends != 0 || counts.large_receives != 0 || progress.work().has_released();
+  const bool concerned = progress.inside() != 0 || counts.pending_sends != 0 || counts.large_receives != 0 ||
+                         progress.work().has_released() || progress.work().requests().open_collectives() != 0;
   if (static_cast<int>(gone) < 0 || !concerned || ending_.exchange(true, std::memory_order_relaxed)) return;
   report("peer rank %d vanished (%s) while operations of this process were pending", static_cast<int>(gone), transport.cause());
   lock.unlock();
-  ::sleep(patience_s);
+  ::sleep(grace_s);
   end_process();
 }
 

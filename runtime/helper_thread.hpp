@@ -35,7 +35,7 @@ class HelperThread {
   /// In a child of fork, which has no such thread.
   void abandon();
 
-  /// This process ends the job: peers that vanish are no news.
+  /// This process ends the job, or has ended its part of it: peers that vanish are no news.
   void let_peers_vanish() { ending_.store(true, std::memory_order_relaxed); }
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// A small message may be seen that much later than its sender has looked whom to wake (shmem/attention.hpp). In this time a
+/// A small message may be seen that much later than its sender has looked whom to wake (shmem/wake_word.hpp). In this time a
 /// store has left its processor many times over.
 constexpr microseconds second_look{100};
 
@@ -33,12 +33,12 @@ Progress::Progress(const Parts& parts)
       sleepers_(parts.sleepers) {}
 
 void Progress::begin() {
-  if (const Attention level = needed_attention(work_, host_call_); level != Attention::none) set_attention(level);
+  if (const WakeMask level = needed_wake_mask(work_, host_call_); level != WakeMask::none) set_wake_mask(level);
 }
 
-void Progress::set_attention(Attention level) {
-  attention_ = level;
-  if (transport()) transport()->set_attention(level);
+void Progress::set_wake_mask(WakeMask level) {
+  wake_mask_ = level;
+  if (transport()) transport()->set_wake_mask(level);
 }
 
 /// With several threads in calls nobody can say when the last one is back from the host.
@@ -62,24 +62,26 @@ void Progress::leave(Lock& lock) {
     if (blocks_.are_to_end()) [[unlikely]]
       end_blocks();
     arm(lock);
-    if (transport()) transport()->leave_alerts();
+    if (transport()) transport()->leave_wakeups();
   } else if (application_.inside == sleepers_.count) {
-    set_attention(Attention::sleeper);
-    if (transport() && (transport()->pending() || work_.has_copies() || work_.has_come_in_lanes())) transport()->poke();
+    set_wake_mask(WakeMask::sleeper);
+    if (transport() &&
+        (transport()->pending() || work_.has_copies() || work_.has_come_in_lanes() || work_.collective_calls_have_work()))
+      transport()->poke();
   }
 }
 
 void Progress::arm(Lock& lock) {
   constexpr int attempts = 8;
-  bool looked = false;  // there was nothing more; for what comes now its sender wakes whom the attention says
+  bool looked = false;  // there was nothing more; for what comes now its sender wakes whom the wake mask says
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const Attention level = needed_attention(work_, host_call_);
-    if (level == Attention::none || !transport()) return;
-    set_attention(copies_left(work_) == CopiesLeft::to_next_call ? level | News::waiting : level);
+    const WakeMask level = needed_wake_mask(work_, host_call_);
+    if (level == WakeMask::none || !transport()) return;
+    set_wake_mask(copies_left(work_) == CopiesLeft::to_next_call ? level | EventMask::waiting : level);
     const bool copies_first = copies_left(work_) == CopiesLeft::made_first;
     looked = !copies_first && !transport()->pending();
     if (looked) break;
-    set_attention(Attention::none);  // for this thread polls once more: who gets its answer had better not wake anybody meanwhile
+    set_wake_mask(WakeMask::none);  // for this thread polls once more: who gets its answer had better not wake anybody meanwhile
     if (copies_first) {
       round(lock);
     } else {
@@ -95,11 +97,11 @@ void Progress::arm(Lock& lock) {
 void Progress::sleep(Lock& lock, microseconds limit) {
   if (!sleepers_.any() && transport()) transport()->forget_pokes();
   const Counted asleep(sleepers_.count, lock);
-  set_attention(Attention::sleeper);
+  set_wake_mask(WakeMask::sleeper);
   if (!work_.has_some_now()) {
     if (transport()) {
-      transport()->tell_of_waiting();  // after the attention: who leaves something undone from now on sees that nobody looks
-      transport()->flush_alerts();
+      transport()->tell_of_waiting();  // after the wake mask: who leaves something undone from now on sees that nobody looks
+      transport()->flush_wakeups();
     }
     // Another thread may complete what this one waits for, and poke it in between.
     const std::uint64_t completions = work_.requests().completions();
@@ -107,7 +109,7 @@ void Progress::sleep(Lock& lock, microseconds limit) {
     if (limit > second_look && work_.requests().completions() == completions && !work_.has_some_now())
       sleep_unlocked(lock, limit);
   }
-  set_attention(Attention::none);
+  set_wake_mask(WakeMask::none);
 }
 
 /// As long as a thread polls, peers wake nobody: who polls sees what others that sleep wait for.
@@ -115,7 +117,7 @@ void Progress::wake_for_lanes() {
   if (sleepers_.any() && work_.has_come_in_lanes()) sleepers_.wake();
 }
 
-/// Returns at once when the attention has been taken meanwhile.
+/// Returns at once when the wake mask has been taken meanwhile.
 void Progress::sleep_unlocked(Lock& lock, microseconds limit) {
   lock.unlock();
   {
@@ -152,9 +154,9 @@ void Progress::idle_call(Lock& lock, bool host_is_called) {
 }
 
 /// Where processes share processors every call gives its processor away, and is no look only. Nor is one that peers may ask for:
-/// whether a sender is in a call they see by its attention (Transport::is_attentive), which a look leaves as it is.
+/// whether a sender is in a call they see by its wake mask (Transport::is_attentive), which a look leaves as it is.
 bool Progress::is_at_rest() const {
-  const bool is_asked_for = work_.requests().counts().pending_sends != 0 && attention_ != Attention::none;
+  const bool is_asked_for = work_.requests().counts().pending_sends != 0 && wake_mask_ != WakeMask::none;
   return application_.inside == 0 && !job().oversubscribed && work_.is_done() && !is_asked_for &&
          (!transport() || transport()->is_at_rest());
 }

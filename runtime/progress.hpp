@@ -1,20 +1,20 @@
 // Who is in a call, who progresses, and whom what arrives wakes.
 //
 // A thread that waits in a call polls under the engine lock, which it gives up as soon as somebody else wants it (waiter.hpp),
-// and sleeps in the transport when that lasts. One that leaves its call while something is outstanding sets the attention at
-// which the helper thread is woken. The attention of the process:
+// and sleeps in the transport when that lasts. One that leaves its call while something is outstanding sets the wake mask at
+// which the helper thread is woken. The wake mask of the process:
 //
 //     none      somebody polls, or nothing that may come is worth waking anybody for
 //     room … everything   the helper thread is woken (wake_policy.hpp says from which message on)
 //     sleeper   a thread sleeps in a call: that is woken, for everything
 //
 //     any        ── enter ──> none                      (the thread will poll)
-//     none       ── the last one leaves ──> needed_attention, or none again for one more look (`arm`)
+//     none       ── the last one leaves ──> needed_wake_mask, or none again for one more look (`arm`)
 //     none       ── a thread sleeps ──> sleeper         (`sleep`), and none when it goes on
 //     none       ── the last one that is awake leaves ──> sleeper
 //
-// Against lost wake-ups both sides follow one pattern: who stops polling sets the attention (sequentially consistent) and then
-// looks once more whether something is pending; a sender publishes its message first and looks at the attention second. So one of
+// Against lost wake-ups both sides follow one pattern: who stops polling sets the wake mask (sequentially consistent) and then
+// looks once more whether something is pending; a sender publishes its message first and looks at the wake mask second. So one of
 // them sees the other.
 //
 // Lock order: the engine lock before the lock of the guard; nothing else is taken. The lock is given up in `sleep`, in
@@ -23,7 +23,7 @@
 // Words. All belong to the engine lock, but for these:
 //   detail::host_call_prepared   written under the lock, read by wrappers of host calls without: host_calls.hpp
 //   IdleCalls                    written and read by any thread that polls: idle_calls.hpp
-//   the attention                a copy of what the transport was told last; peers read the transport's
+//   the wake mask                a copy of what the transport was told last; peers read the transport's
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@
 #include "runtime/engine/sleepers.hpp"
 #include "runtime/host_calls.hpp"
 #include "runtime/idle_calls.hpp"
-#include "runtime/transport/attention.hpp"
+#include "runtime/transport/wake_mask.hpp"
 #include "runtime/work.hpp"
 
 namespace sluice {
@@ -65,7 +65,7 @@ class alignas(cache_line) Progress {
     ++application_.inside;
     if (host_call_ && !concurrent_calls_) [[unlikely]]
       set_host_call(false);
-    if (attention_ != Attention::none) set_attention(Attention::none);
+    if (wake_mask_ != WakeMask::none) set_wake_mask(WakeMask::none);
   }
   void leave(Lock& lock);
   /// Polls everything and does one piece of whatever work is there; true when something moved.
@@ -135,13 +135,13 @@ class alignas(cache_line) Progress {
   [[nodiscard]] Transport* transport() const { return work_.transport(); }
   [[nodiscard]] bool is_at_rest() const;
   void set_host_call(bool now);
-  void set_attention(Attention level);
+  void set_wake_mask(WakeMask level);
   void sleep_unlocked(Lock& lock, std::chrono::microseconds limit);
   void wake_for_lanes();
 
   // What entering, leaving and polling look at, in two cache lines with the first parts of Work.
   ApplicationNow application_;
-  Attention attention_ = Attention::none;
+  WakeMask wake_mask_ = WakeMask::none;
   bool host_call_ = false;
   const bool concurrent_calls_;
   EngineLock& lock_;

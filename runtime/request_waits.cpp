@@ -52,7 +52,7 @@ void RequestWaits::all(Lock& lock, std::span<Request* const> requests, CallSite 
       continue;
     }
     asked = true;
-    parts_.sends_aside.set_aside(lock, requests.subspan(first_open), waiter.waited_ns());
+    parts_.bounced_sends.bounce(lock, requests.subspan(first_open), waiter.waited_ns());
     if (releases.try_release(lock, requests.subspan(first_open), site, waiter.waited_ns())) break;
   } while (!all_may_return());
   parts_.statistics.waited_ns += waiter.waited_ns();

@@ -1,7 +1,7 @@
 // Calls that wait for requests: for all of some, which may be released meanwhile, or for any of them.
 //
 // A wait for all makes rounds of the engine's work until each request may return. Once it has lasted as long as a release would
-// cost, it tries to release what is left, and again whenever it has lasted twice as long. Before that it copies sends aside that
+// cost, it tries to release what is left, and again whenever it has lasted twice as long. Before that it copies sends away that
 // a network takes slowly.
 //
 // Owns nothing. Belongs to the engine lock; the caller is inside, and the lock is given up in between.
@@ -14,18 +14,18 @@
 #include "runtime/engine/request.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/progress.hpp"
+#include "runtime/release/bounced_sends.hpp"
 #include "runtime/release/releases.hpp"
-#include "runtime/release/sends_aside.hpp"
 #include "runtime/waiter.hpp"
 
 namespace sluice {
 
-class RequestWaits final : public SendsAside::Host {
+class RequestWaits final : public BouncedSends::Host {
  public:
   struct Parts {
     Progress& progress;
     Releases& releases;
-    SendsAside& sends_aside;
+    BouncedSends& bounced_sends;
     EngineStatistics& statistics;
   };
   explicit RequestWaits(const Parts& parts) : parts_(parts) {}
@@ -35,7 +35,7 @@ class RequestWaits final : public SendsAside::Host {
   /// Until one is complete. Null entries are skipped; not all are null.
   void any(Lock& lock, std::span<Request* const> requests);
 
-  // --- as SendsAside::Host says
+  // --- as BouncedSends::Host says
   void progress(Lock& lock) override { parts_.progress.round(lock); }
 
  private:

@@ -18,7 +18,7 @@ using std::chrono::microseconds;
 constexpr std::uint64_t awake_ns = 2'000'000;
 /// Over sockets the kernel wakes whom a message is for on the processor that took the packet in, although a thread may be
 /// spinning there, for this message's answer: so often it lets others run.
-constexpr std::uint64_t turn_ns = 200'000;
+constexpr std::uint64_t yield_interval_ns = 200'000;
 /// The clock is read after this many rounds.
 constexpr unsigned rounds_per_reading = 32;
 /// How long the host may go without progress: while it surely has work, and otherwise.
@@ -48,9 +48,11 @@ void Waiter::let_signals_in(Lock& lock, std::uint64_t now) {
   lock.lock();
 }
 
-void Waiter::give_turns(Lock& lock, std::uint64_t now) {
-  if (!progress_.job().uses_sockets || progress_.job().oversubscribed || now - std::max(started_, last_turn_) < turn_ns) return;
-  last_turn_ = now;
+void Waiter::yield_now_and_then(Lock& lock, std::uint64_t now) {
+  if (!progress_.job().uses_sockets || progress_.job().oversubscribed ||
+      now - std::max(started_, last_yield_) < yield_interval_ns)
+    return;
+  last_yield_ = now;
   lock.unlock();
   sched_yield();
   lock.lock();
@@ -102,7 +104,7 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   waited_ns_ = now - started_;
   tell_of_waiting();
   let_signals_in(lock, now);
-  give_turns(lock, now);
+  yield_now_and_then(lock, now);
   poll_host(lock, now);
   const std::uint64_t completions = progress_.work().requests().completions();
   if (completions != seen_completions_) last_completion_ = now;
@@ -115,8 +117,7 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
   // What comes to a receive that was announced wakes nobody. Looked for more and more rarely, so that it is late by so much at
   // most.
-  if (progress_.work().announced_receives() != 0)
-    limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
+  if (progress_.work().open_rtrs() != 0) limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));
   limit = std::min(limit, microseconds((until_ns - waited_ns_) / 1000 + 1));
   progress_.sleep(lock, limit);
 }

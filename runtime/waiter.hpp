@@ -1,4 +1,4 @@
-// The ladder of one wait: spin, give turns, tell peers, let the host and signals in, sleep.
+// The ladder of one wait: spin, yield, tell peers, let the host and signals in, sleep.
 //
 // It spins while that is cheaper than a wake-up (over sockets with a yield now and then), yields when there are more processes
 // than processors, and then sleeps (Progress::sleep). The caller is inside, holds the engine lock, and makes a round of the
@@ -30,7 +30,7 @@ class Waiter {
   void poll_host(Lock& lock, std::uint64_t now);
   void begin(std::uint64_t now);
   void let_signals_in(Lock& lock, std::uint64_t now);
-  void give_turns(Lock& lock, std::uint64_t now);
+  void yield_now_and_then(Lock& lock, std::uint64_t now);
   void tell_of_waiting();
 
   Progress& progress_;
@@ -41,7 +41,7 @@ class Waiter {
   std::uint64_t waited_ns_ = 0;
   std::uint64_t last_host_poll_ = 0;
   std::uint64_t last_window_ = 0;
-  std::uint64_t last_turn_ = 0;
+  std::uint64_t last_yield_ = 0;
   std::uint64_t last_telling_ = 0;
   std::uint64_t seen_completions_ = 0;
   std::uint64_t last_completion_ = 0;

@@ -4,7 +4,7 @@
 // asked that does not matter any more. Work (work.hpp) is one.
 #pragma once
 
-#include "runtime/transport/attention.hpp"
+#include "runtime/transport/wake_mask.hpp"
 
 namespace sluice {
 
@@ -15,13 +15,16 @@ namespace sluice {
 /// `host_call`: the application may be blocked in a call of the host's. A peer whose ring to this process is full, or whose small
 /// synchronous message has its receive posted, is stuck meanwhile.
 template <class Outstanding>
-[[nodiscard]] Attention needed_attention(const Outstanding& now, bool host_call) {
-  if (now.holds_back()) return Attention::everything;  // even a small message may be the one that lets them go
+[[nodiscard]] WakeMask needed_wake_mask(const Outstanding& now, bool host_call) {
+  if (now.holds_back()) return WakeMask::everything;  // even a small message may be the one that lets them go
+  // Others may wait for what this process does next in a collective call; and while they do, the host may have the application.
+  // Where processes share processors and it has not, that waits for a call.
+  if (now.has_collective_duties() && (host_call || !now.job().oversubscribed)) return WakeMask::everything;
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
-  if (now.announces_receives() || now.has_released() || now.shares_copies()) return Attention::rendezvous;
-  if (now.large_receives() != 0 || (host_call && now.open_receives() != 0)) return Attention::receives;
-  if (now.has_unsent()) return Attention::sends;
-  return host_call ? Attention::room : Attention::none;
+  if (now.sends_rtrs() || now.has_released() || now.shares_copies()) return WakeMask::rendezvous;
+  if (now.large_receives() != 0 || (host_call && now.open_receives() != 0)) return WakeMask::receives;
+  if (now.has_unsent()) return WakeMask::sends;
+  return host_call ? WakeMask::room : WakeMask::none;
 }
 
 /// What a process that leaves its last call makes of copies that are still to be made.

@@ -9,20 +9,20 @@ namespace sluice {
 namespace {
 
 /// Polls between two chunks of a copy, a message or so of every peer each; they take about as long as a chunk.
-constexpr int most_taken_before_a_chunk = 64;
+constexpr int max_taken_before_a_chunk = 64;
 /// About as long as the helper thread takes to be woken, on a machine where a process has a processor: 10 µs.
-constexpr std::size_t least_worth_waking = std::size_t{128} << 10;
+constexpr std::size_t min_worth_waking = std::size_t{128} << 10;
 
 }  // namespace
 
 Work::Work(const Parts& parts)
-    : announces_receives_(parts.job.transport && receiver_initiated(parts.job.config.rendezvous)),
+    : sends_rtrs_(parts.job.transport && receiver_initiated(parts.job.config.rendezvous)),
       transport_(parts.job.transport),
       parts_(parts) {}
 
 bool Work::work_besides() {
   bool moved = false;
-  parts_.put_receiver.announce_again();
+  parts_.put_receiver.resend_rtrs();
   if (parts_.outbox.self_pending()) moved |= parts_.outbox.poll_self(parts_.sink) > 0;
   if (!parts_.stream.empty()) moved |= parts_.stream.work();
   moved |= parts_.rdma.work();
@@ -35,10 +35,12 @@ bool Work::round(Lock& lock, const std::uint32_t& inside) {
   NodeWay& node = parts_.node;
   const std::uint64_t completions = parts_.requests.completions();
   bool moved = take_messages();
+  if (has_collective_calls()) [[unlikely]]
+    moved |= parts_.collective_calls.advance(lock);
   // All that is there is taken before a chunk, though not without end: what is behind the announcements of many long messages
   // would wait for a chunk of each otherwise.
   bool more = moved && (has_copies() || !node.helping().empty());
-  for (int taken = 1; more && parts_.requests.completions() == completions && taken < most_taken_before_a_chunk; ++taken)
+  for (int taken = 1; more && parts_.requests.completions() == completions && taken < max_taken_before_a_chunk; ++taken)
     more = take_messages();
   // What is complete now may be what a thread waits for, and should not wait for another chunk (COOP-chunked, CO section II-C).
   // Copies are not put off for ever: only so many operations can be completed as have been posted.
@@ -63,7 +65,7 @@ bool Work::may_use_blocks() const {
 
 bool Work::next_copy_is_short() const {
   const Request& copy = *parts_.node.list().first();
-  return (copy.is_send() ? copy.limit : copy.stop) - copy.offset <= least_worth_waking;
+  return (copy.is_send() ? copy.limit : copy.stop) - copy.offset <= min_worth_waking;
 }
 
 bool Work::some_peer_is_asleep() const {

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "runtime/collective/teams.hpp"
+#include "runtime/collective_calls.hpp"
 #include "runtime/engine/causality.hpp"
 #include "runtime/engine/job.hpp"
 #include "runtime/engine/lock.hpp"
@@ -24,6 +25,7 @@
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/transport/message_sink.hpp"
+#include "runtime/window/waits.hpp"
 
 namespace sluice {
 
@@ -45,6 +47,8 @@ class Work {
     const FrequentSender& frequent;
     const RdmaTransfers& transfers;
     const Teams& teams;
+    const WindowWaits& window_waits;
+    CollectiveCalls& collective_calls;
     const Job& job;
   };
   explicit Work(const Parts& parts);
@@ -53,8 +57,12 @@ class Work {
   /// Polls everything once; true when something came.
   bool take_messages() {
     bool moved = transport_ && transport_->poll(parts_.sink) > 0;
+    if (parts_.rdma.reads().any()) [[unlikely]]
+      parts_.rdma.reads().look();
     if (has_work_besides()) [[unlikely]]
       moved |= work_besides();
+    if (moved && has_collective_calls()) [[unlikely]]
+      parts_.collective_calls.note_messages();
     return moved;
   }
   /// ... and does one piece of whatever work is there; true when something moved. `inside`: threads in calls.
@@ -64,18 +72,21 @@ class Work {
   /// Nothing is to be done until a message comes or a call begins something.
   [[nodiscard]] bool is_done() const {
     return !has_work_besides() && parts_.outbox.queued() == 0 && !has_copies() && parts_.node.helping().empty() &&
-           parts_.causality.released().empty() && !holds_back();
+           parts_.causality.released().empty() && !holds_back() &&
+           (!has_collective_calls() || parts_.collective_calls.is_at_rest());
   }
   /// A thread that is about to sleep finds something to do.
   [[nodiscard]] bool has_some_now() const {
     return (transport_ && transport_->pending()) || parts_.outbox.self_pending() || has_copies() ||
-           !parts_.node.helping().empty() || has_come_in_lanes();
+           !parts_.node.helping().empty() || has_come_in_lanes() || collective_calls_have_work();
   }
-  /// What a thread in a collective call waits for.
-  [[nodiscard]] bool has_come_in_lanes() const { return parts_.teams.any_is_there(); }
+  /// A step of a nonblocking collective call is to be done, which no message tells of.
+  [[nodiscard]] bool collective_calls_have_work() const { return has_collective_calls() && parts_.collective_calls.has_work(); }
+  /// What a thread in a collective call, or in one of a window, waits for.
+  [[nodiscard]] bool has_come_in_lanes() const { return parts_.teams.any_is_there() || parts_.window_waits.any_is_there(); }
   /// Something is to be posted or sent, and there may be room for it; or has to be looked at without being told.
   [[nodiscard]] bool wants_rounds() const {
-    return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks();
+    return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks() || collective_calls_have_work();
   }
   /// Messages are in blocks, or on their way to or from them.
   [[nodiscard]] bool may_use_blocks() const;
@@ -83,7 +94,9 @@ class Work {
   // --- as wake_policy.hpp asks
   [[nodiscard]] bool holds_back() const { return !parts_.causality.held().empty(); }
   [[nodiscard]] bool has_released() const { return !parts_.causality.released().empty(); }
-  [[nodiscard]] bool announces_receives() const { return announces_receives_; }
+  /// A message of a collective call, small as it may be, may be what other ranks wait for this one to answer.
+  [[nodiscard]] bool has_collective_duties() const { return has_collective_calls() && parts_.collective_calls.has_duties(); }
+  [[nodiscard]] bool sends_rtrs() const { return sends_rtrs_; }
   /// A sender waits for the end of a copy in which this side has taken part.
   [[nodiscard]] bool shares_copies() const { return parts_.node.shared_receives() != 0; }
   [[nodiscard]] std::size_t large_receives() const { return parts_.requests.counts().large_receives; }
@@ -105,10 +118,11 @@ class Work {
   // --- of single parts
   [[nodiscard]] const Requests& requests() const { return parts_.requests; }
   /// Receives that may be written to without a message that says so.
-  [[nodiscard]] std::size_t announced_receives() const { return parts_.put_receiver.announced(); }
+  [[nodiscard]] std::size_t open_rtrs() const { return parts_.put_receiver.open_rtrs(); }
   [[nodiscard]] bool needs_looks() const { return parts_.put_sender.needs_looks(); }
 
  private:
+  [[nodiscard]] bool has_collective_calls() const { return parts_.requests.open_collectives() != 0; }
   // Most polls find that nothing of this is there, and should not pay for calls.
   [[nodiscard]] bool has_work_besides() const {
     return parts_.outbox.self_pending() || !parts_.stream.empty() || parts_.rdma.has_work() || parts_.put_receiver.has_work() ||
@@ -116,7 +130,7 @@ class Work {
   }
   bool work_besides();
 
-  const bool announces_receives_;
+  const bool sends_rtrs_;
   Transport* const transport_;  // nullptr in a job of one process
   const Parts parts_;
 };

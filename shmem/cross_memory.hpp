@@ -1,10 +1,11 @@
-// Reading the memory of a peer by cross-memory attach (process_vm_readv). Needs the right to trace the peer, which containers
-// and Yama may refuse, so it is tried once per peer before it is relied on.
+// Reading and writing the memory of a peer by cross-memory attach (process_vm_readv, process_vm_writev). Needs the right to trace
+// the peer, which containers and Yama may refuse, so it is tried once per peer before it is relied on.
 //
 // Threading: any thread after `probe`.
 #pragma once
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <atomic>
 #include <cstddef>
@@ -32,9 +33,25 @@ class CrossMemory {
   /// refuses it altogether, and then it is not usable any more.
   std::size_t read(std::uint64_t address, std::span<std::byte> target);
 
+  /// Usable, and nothing has refused writing, which a filter may do by itself.
+  [[nodiscard]] bool may_write() const { return usable() && write_error_.load(std::memory_order_relaxed) == 0; }
+  /// Why not, where `usable`; empty while it may.
+  [[nodiscard]] std::string write_refusal() const;
+  /// Bytes written from the front, as `read`; when the kernel refuses it altogether, it may be read still, but not be written to.
+  std::size_t write(std::uint64_t address, std::span<const std::byte> source);
+
+  /// Between these places of the peer, one after the other, and as many bytes here. False when one of them cannot be reached, or
+  /// the kernel refuses it altogether; some bytes may have been moved then.
+  bool read_places(std::span<const iovec> places, std::byte* target);
+  bool write_places(std::span<const iovec> places, const std::byte* source);
+
  private:
+  template <typename Call>
+  bool move(std::span<const iovec> places, std::byte* own, Call call);
+
   pid_t pid_ = 0;
   std::atomic<bool> usable_{false};
+  std::atomic<int> write_error_{0};  // of a write that was refused altogether
   std::string refusal_ = "not tried";
 };
 

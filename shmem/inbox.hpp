@@ -2,7 +2,7 @@
 // peer.
 //
 //   identity     who this is; written once before anybody else maps it
-//   attention    futex word: who must be told when a message arrives (see attention.hpp)
+//   wake_mask    futex word: who must be told when a message arrives (see wake_word.hpp)
 //   finalized    set before the process closes its sockets on purpose
 //   contacts     one bit per sender, set with its first message, so that the owner polls only rings that were ever used
 //   slots        progress word and chunk claims, one line each; the owner gives them out, a sender writes them
@@ -20,10 +20,10 @@
 //   record           sender before publication / owner after it / by the control word; unchanged until `head` has passed it
 //   head             owner, lock / sender, lock / release, acquire: done with all before it; seq_cst beside want_room
 //   want_room        sender sets, owner clears (exchange) / both / seq_cst, Dekker with `head`; clearing in vain costs one try
-//   attention        owner raises and lowers, senders take (exchange) / senders, the kernel (futex) / seq_cst: attention.hpp.
+//   wake_mask        owner raises and lowers, senders take (exchange) / senders, the kernel (futex) / seq_cst: wake_word.hpp.
 //                    Peers also read it as a hint, relaxed (is_attentive)
 //   contacts         sender sets its bit after its first record (fetch_or), owner empties / owner, lock / seq_cst before the
-//                    sender reads attention; acquire on taking. A bit seen late only delays the first poll of that ring
+//                    sender reads the wake mask; acquire on taking. A bit seen late only delays the first poll of that ring
 //   progress slot    owner zeroes it when it opens it, then only the sender that was given it, until its FIN or refusal / owner,
 //                    any thread / release, acquire: bytes before the report. The message that names the slot orders the zero,
 //                    the message that ends the transfer the last report
@@ -43,7 +43,7 @@
 //                    offered block / by progress slot or FIN, for a reader by the rts. The sender's buffer is not the
 //                    program's before the reader's FIN. The owner names only blocks that it has just found live
 //   lanes        runtime/collective/lane.hpp has the table
-//   helper bell      (eventfd) whoever takes attention that is neither none nor sleeper / owner's helper thread / the kernel's
+//   helper bell      (eventfd) whoever takes a wake mask that is neither none nor sleeper / owner's helper thread / the kernel's
 //
 // Words that threads of one process share: ShmemTransport::sleepers_ (seq_cst, so that `poke` wakes also when the level was
 // lowered in between), reminded_ (relaxed: set under the lock, cleared by the helper thread before it takes that), vanished_
@@ -57,8 +57,8 @@
 #include <cstdint>
 
 #include "runtime/base/posix.hpp"
-#include "runtime/transport/attention.hpp"
 #include "runtime/transport/lane_memory.hpp"
+#include "runtime/transport/wake_mask.hpp"
 #include "shmem/ring.hpp"
 
 namespace sluice {
@@ -113,7 +113,7 @@ class Inbox {
 
   [[nodiscard]] const InboxLayout& layout() const { return layout_; }
   [[nodiscard]] const InboxIdentity& identity() const { return *at<InboxIdentity>(0); }
-  [[nodiscard]] std::atomic<Attention>& attention() const { return *at<std::atomic<Attention>>(cache_line); }
+  [[nodiscard]] std::atomic<WakeMask>& wake_mask() const { return *at<std::atomic<WakeMask>>(cache_line); }
   [[nodiscard]] std::atomic<std::uint32_t>& finalized() const { return *at<std::atomic<std::uint32_t>>(2 * cache_line); }
   [[nodiscard]] std::atomic<std::uint64_t>& contacts(std::size_t word) const {
     return at<std::atomic<std::uint64_t>>(3 * cache_line)[word];
@@ -131,8 +131,8 @@ class Inbox {
     return at<std::atomic<std::uint64_t>>(layout_.loads_at_ + cache_line)[expecting];
   }
   /// Apart from each other, so that none is fetched with another.
-  [[nodiscard]] std::atomic<std::uint64_t>& mark(std::size_t place) const {
-    return *at<std::atomic<std::uint64_t>>(layout_.marks_at_ + place * InboxLayout::mark_stride);
+  [[nodiscard]] std::atomic<std::uint64_t>& mark(std::size_t index) const {
+    return *at<std::atomic<std::uint64_t>>(layout_.marks_at_ + index * InboxLayout::mark_stride);
   }
   [[nodiscard]] RingControl* ring_control(std::size_t sender) const { return at<RingControl>(layout_.controls_at_) + sender; }
   [[nodiscard]] std::byte* ring_buffer(std::size_t sender) const {

@@ -67,14 +67,14 @@ class PeerMemory::Region {
 
   std::atomic_ref<std::uint8_t> uses(std::uint64_t offset) { return std::atomic_ref(uses_[offset % span / granule_bytes]); }
   std::atomic_ref<bool> mapped(std::size_t extent) { return std::atomic_ref(mapped_[extent]); }
-  std::atomic_ref<std::uintptr_t> place(std::uint64_t at) { return std::atomic_ref(places_[at / window_bytes]); }
+  std::atomic_ref<std::uintptr_t> window_at(std::uint64_t at) { return std::atomic_ref(windows_[at / window_bytes]); }
 
   std::uint64_t begin_;
   Region* next_;
-  bool any_mapped_;                                         // with the lock held
-  std::array<std::uintptr_t, span / window_bytes> places_;  // written with the lock held, before `mapped_`
-  std::array<bool, extents> mapped_;                        // release, acquire
-  std::array<std::uint8_t, span / granule_bytes> uses_;     // relaxed
+  bool any_mapped_;                                          // with the lock held
+  std::array<std::uintptr_t, span / window_bytes> windows_;  // written with the lock held, before `mapped_`
+  std::array<bool, extents> mapped_;                         // release, acquire
+  std::array<std::uint8_t, span / granule_bytes> uses_;      // relaxed
 };
 
 /// No constructor runs: that would touch all of it.
@@ -91,8 +91,8 @@ PeerMemory::Region* PeerMemory::Region::make(std::uint64_t begin, Region* next) 
 
 void PeerMemory::Region::destroy(Region* region) {
   region->unmap();
-  for (const std::uintptr_t place : region->places_) {
-    if (place != 0) window_span::give_back(place, window_bytes);
+  for (const std::uintptr_t window : region->windows_) {
+    if (window != 0) window_span::give_back(window, window_bytes);
   }
   ::munmap(region, sizeof(Region));
 }
@@ -102,13 +102,14 @@ std::byte* PeerMemory::Region::find(std::uint64_t offset, std::size_t bytes) {
   for (std::uint64_t extent = at / extent_bytes; extent * extent_bytes < at + bytes; ++extent) {
     if (!mapped(extent).load(std::memory_order_acquire)) return nullptr;
   }
-  return reinterpret_cast<std::byte*>(place(at).load(std::memory_order_relaxed) + at % window_bytes);
+  return reinterpret_cast<std::byte*>(window_at(at).load(std::memory_order_relaxed) + at % window_bytes);
 }
 
 bool PeerMemory::Region::map(int file, std::uint64_t offset, std::size_t bytes) {
   const std::uint64_t at = offset % span;
-  if (place(at).load(std::memory_order_relaxed) == 0) place(at).store(window_span::take(window_bytes), std::memory_order_relaxed);
-  const std::uintptr_t window = place(at).load(std::memory_order_relaxed);
+  if (window_at(at).load(std::memory_order_relaxed) == 0)
+    window_at(at).store(window_span::take(window_bytes), std::memory_order_relaxed);
+  const std::uintptr_t window = window_at(at).load(std::memory_order_relaxed);
   if (window == 0) return false;
   const std::uint64_t last = (at + bytes - 1) / extent_bytes;
   for (std::uint64_t extent = at / extent_bytes; extent <= last; ++extent) {
@@ -130,7 +131,7 @@ void PeerMemory::Region::unmap() {
     if (!mapped(extent).load(std::memory_order_relaxed)) continue;
     mapped(extent).store(false, std::memory_order_relaxed);
     const std::uint64_t at = extent * extent_bytes;
-    ::munmap(reinterpret_cast<void*>(place(at).load(std::memory_order_relaxed) + at % window_bytes), extent_bytes);
+    ::munmap(reinterpret_cast<void*>(window_at(at).load(std::memory_order_relaxed) + at % window_bytes), extent_bytes);
   }
   any_mapped_ = false;
 }
@@ -181,49 +182,49 @@ PeerMemory::Region* PeerMemory::region_of(std::uint64_t offset) {
   return made;
 }
 
-bool PeerMemory::move_by_call(Piece piece) {
-  while (piece.bytes != 0) {
+bool PeerMemory::move_by_call(Segment segment) {
+  while (segment.bytes != 0) {
     // Not pread() and pwrite(): Sluice's wrappers of them are for the application's buffers and output, and this is neither.
-    const long moved = syscall(piece.call, file_.get(), piece.own, std::min(piece.bytes, max_per_call), piece.offset);
+    const long moved = syscall(segment.call, file_.get(), segment.own, std::min(segment.bytes, max_per_call), segment.offset);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0)
-      return refuse(piece.call == SYS_pread64 ? "pread of the peer's memory file" : "pwrite into the peer's memory file");
-    piece.offset += static_cast<std::uint64_t>(moved);
-    piece.own += moved;
-    piece.bytes -= static_cast<std::size_t>(moved);
+      return refuse(segment.call == SYS_pread64 ? "pread of the peer's memory file" : "pwrite into the peer's memory file");
+    segment.offset += static_cast<std::uint64_t>(moved);
+    segment.own += moved;
+    segment.bytes -= static_cast<std::size_t>(moved);
   }
   return true;
 }
 
-bool PeerMemory::move(Piece piece) {
+bool PeerMemory::move(Segment segment) {
   if (!usable()) return false;
-  if (piece.offset > file_bytes_ || piece.bytes > file_bytes_ - piece.offset) {
+  if (segment.offset > file_bytes_ || segment.bytes > file_bytes_ - segment.offset) {
     errno = EFBIG;
     return refuse("use of the peer's memory file beyond its end");
   }
-  while (piece.bytes != 0) {
-    Piece within = piece;
-    within.bytes = std::min(piece.bytes, Region::window_bytes - piece.offset % Region::window_bytes);
-    const std::size_t bytes = move_run(region_of(piece.offset), within);
+  while (segment.bytes != 0) {
+    Segment within = segment;
+    within.bytes = std::min(segment.bytes, Region::window_bytes - segment.offset % Region::window_bytes);
+    const std::size_t bytes = move_run(region_of(segment.offset), within);
     if (bytes == 0) return false;
-    piece.offset += bytes;
-    piece.own += bytes;
-    piece.bytes -= bytes;
+    segment.offset += bytes;
+    segment.own += bytes;
+    segment.bytes -= bytes;
   }
   return true;
 }
 
 /// Moves the longest run of granules that are to be moved the same way; returns its length, 0 when that failed.
-std::size_t PeerMemory::move_run(Region* region, const Piece& piece) {
-  Piece run = piece;
-  const auto call_is_refused = [&] { return piece.call == SYS_pwrite64 && !may_write_up_to(piece.offset + piece.bytes); };
+std::size_t PeerMemory::move_run(Region* region, const Segment& segment) {
+  Segment run = segment;
+  const auto call_is_refused = [&] { return segment.call == SYS_pwrite64 && !may_write_up_to(segment.offset + segment.bytes); };
   Way way = Way::call;
   if (region) {
-    way = region->way(piece.offset);
+    way = region->way(segment.offset);
     run.bytes = 0;
-    while (run.bytes < piece.bytes && region->way(piece.offset + run.bytes) == way) {
-      region->count_use(piece.offset + run.bytes);
-      run.bytes += std::min(granule_bytes - (piece.offset + run.bytes) % granule_bytes, piece.bytes - run.bytes);
+    while (run.bytes < segment.bytes && region->way(segment.offset + run.bytes) == way) {
+      region->count_use(segment.offset + run.bytes);
+      run.bytes += std::min(granule_bytes - (segment.offset + run.bytes) % granule_bytes, segment.bytes - run.bytes);
     }
     if (way == Way::call && call_is_refused()) way = Way::populate;
   }
@@ -246,11 +247,11 @@ std::size_t PeerMemory::move_run(Region* region, const Piece& piece) {
   return run.bytes;
 }
 
-void PeerMemory::move_mapped(std::byte* shared, const Piece& piece) {
-  if (piece.call == SYS_pwrite64) {
-    copy_to_peer(shared, piece.own, piece.bytes, piece.lines);
+void PeerMemory::move_mapped(std::byte* shared, const Segment& segment) {
+  if (segment.call == SYS_pwrite64) {
+    copy_to_peer(shared, segment.own, segment.bytes, segment.lines);
   } else {
-    copy_from_peer(piece.own, shared, piece.bytes, piece.lines, piece.source);
+    copy_from_peer(segment.own, shared, segment.bytes, segment.lines, segment.source);
   }
 }
 

@@ -56,7 +56,7 @@ class PeerMemory {
 
   Region* region_of(std::uint64_t offset);
   /// A copy between the peer's file and memory of this process.
-  struct Piece {
+  struct Segment {
     long call;             // SYS_pread64 or SYS_pwrite64
     std::uint64_t offset;  // in the file
     std::byte* own;
@@ -64,10 +64,10 @@ class PeerMemory {
     TargetLines lines;  // of the target
     SourceLines source = SourceLines::kept;
   };
-  bool move(Piece piece);
-  std::size_t move_run(Region* region, const Piece& piece);
-  void move_mapped(std::byte* shared, const Piece& piece);
-  bool move_by_call(Piece piece);
+  bool move(Segment segment);
+  std::size_t move_run(Region* region, const Segment& segment);
+  void move_mapped(std::byte* shared, const Segment& segment);
+  bool move_by_call(Segment segment);
   bool refuse(const char* call);
 
   Descriptor file_;

@@ -3,7 +3,7 @@
 // Records start on cache lines. A record is
 //
 //     8 bytes   control word: length and sort of the record; zero while the record is not there yet
-//    24 bytes   MessageHeader
+//    24 bytes   WireHeader
 //     payload   at byte 32 when it fits into the first line, otherwise at byte 64
 //
 // so 32 bytes of payload travel with header and control word in one line. A larger payload leaves the first line alone: the
@@ -78,7 +78,7 @@ inline constexpr std::uint64_t sort_mask = cache_line - 1;
 inline constexpr std::size_t small_payload_at = 32;
 inline constexpr std::size_t large_payload_at = cache_line;
 inline constexpr std::size_t largest_small_payload = cache_line - small_payload_at;
-static_assert(sizeof(std::uint64_t) + sizeof(MessageHeader) == small_payload_at);
+static_assert(sizeof(std::uint64_t) + sizeof(WireHeader) == small_payload_at);
 
 /// Largest payload for a buffer of `capacity` bytes (invariant 3).
 constexpr std::size_t largest_payload(std::size_t capacity) { return capacity / 2 - 2 * cache_line; }
@@ -120,11 +120,11 @@ class RingWriter {
     return at(tail_) + payload_at;
   }
 
-  /// Publishes the record that was reserved. Sequentially consistent, the caller may look at the consumer's attention next
+  /// Publishes the record that was reserved. Sequentially consistent, the caller may look at the consumer's wake mask next
   /// without a fence. With release order the consumer sees the record soon, but maybe only after the caller has looked
-  /// (attention.hpp). `awaited`: as far as can be known, the consumer waits for just this record.
+  /// (wake_word.hpp). `awaited`: as far as can be known, the consumer waits for just this record.
   template <std::memory_order order = std::memory_order_seq_cst>
-  void publish(const MessageHeader& header, bool awaited) {
+  void publish(const WireHeader& header, bool awaited) {
     static_assert(order == std::memory_order_seq_cst || order == std::memory_order_release);
     std::byte* record = at(tail_);
     std::memcpy(record + sizeof(std::uint64_t), &header, sizeof header);
@@ -241,16 +241,16 @@ class RingReader {
     const std::byte* start = at(head);
     cache_hints::fetch(start + cache_line, std::min(record - cache_line, ring::max_short));
     if (record <= ring::max_short) cache_hints::fetch(at(head + ring::records_ahead * record), record);
-    MessageHeader header;
+    WireHeader header;
     std::memcpy(&header, start + sizeof(std::uint64_t), sizeof header);
     const std::size_t payload_at = (control & ring::sort_mask) == ring::small ? ring::small_payload_at : ring::large_payload_at;
     if (header.payload_bytes > record - payload_at) return Found::corrupt;
-    deliver(static_cast<const MessageHeader&>(header), std::span<const std::byte>(start + payload_at, header.payload_bytes));
+    deliver(static_cast<const WireHeader&>(header), std::span<const std::byte>(start + payload_at, header.payload_bytes));
     head_.store(head + record, std::memory_order_relaxed);
     return Found::message;
   }
 
-  /// True when `take` would find something. Sequentially consistent, to be used after attention was raised.
+  /// True when `take` would find something. Sequentially consistent, to be used after the wake mask was raised.
   [[nodiscard]] bool pending() const { return ring::control_word(at(head())).load(std::memory_order_seq_cst) != ring::absent; }
 
   /// [any thread] Nothing to take, and no wish to answer, as far as can be seen without a fence. Beside a `take` it may look at

@@ -13,8 +13,8 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/machine/peer_distance.hpp"
 #include "runtime/process/descriptor_room.hpp"
-#include "shmem/attention.hpp"
 #include "shmem/cache_hints.hpp"
+#include "shmem/wake_word.hpp"
 
 namespace sluice {
 
@@ -94,7 +94,8 @@ std::string ShmemTransport::refusals(Peer peer) const {
   const Link& to = link(peer);
   std::string text;
   if (!to.memory.usable()) text = "alias: " + to.memory.refusal();
-  if (!to.cross.usable()) text += (text.empty() ? "cma: " : "; cma: ") + to.cross.refusal();
+  const std::string cross = to.cross.usable() ? to.cross.write_refusal() : to.cross.refusal();
+  if (!cross.empty()) text += (text.empty() ? "cma: " : "; cma: ") + cross;
   return text;
 }
 
@@ -105,22 +106,22 @@ std::byte* ShmemTransport::reserve(Peer to, std::size_t payload_bytes) {
   if (std::byte* room = target.out.reserve(payload_bytes)) return room;
   if (!target.waits_for_room) waiting_for_room_++;
   target.waits_for_room = true;
-  alert(target, News::room);  // it may have room that it has not made known
+  wake_for(target, EventMask::room);  // it may have room that it has not made known
   return nullptr;
 }
 
-void ShmemTransport::commit(Peer to, const MessageHeader& header) {
+void ShmemTransport::commit(Peer to, const WireHeader& header) {
   Link& target = link(to);
   const bool first = target.out.is_fresh();
-  const News news = news_of(header);
+  const EventMask events = events_of(header);
   const bool answers = std::exchange(target.answers, false);
-  if (news == News::eager) {
+  if (events == EventMask::eager) {
     target.out.publish<std::memory_order_release>(header, answers);
   } else {
     target.out.publish(header, answers);
   }
   if (first) target.inbox.contacts(self_ / 64).fetch_or(std::uint64_t{1} << (self_ % 64), std::memory_order_seq_cst);
-  alert(target, news);
+  wake_for(target, events);
 }
 
 int ShmemTransport::poll(MessageSink& sink) {
@@ -136,7 +137,7 @@ int ShmemTransport::poll(MessageSink& sink) {
 }
 
 int ShmemTransport::drain(Link& from, MessageSink& sink) {
-  const auto deliver = [&](const MessageHeader& header, std::span<const std::byte> payload) {
+  const auto deliver = [&](const WireHeader& header, std::span<const std::byte> payload) {
     sink.on_message(from.peer, header, payload);
   };
   int delivered = 0;
@@ -144,10 +145,10 @@ int ShmemTransport::drain(Link& from, MessageSink& sink) {
     const RingReader::Found found = from.in.take(deliver);
     if (found != RingReader::Found::message) {
       if (found == RingReader::Found::corrupt) give_up(from, "sent a record that is not one");
-      if (from.in.owes_room() && from.in.publish_head()) alert(from, News::room);
+      if (from.in.owes_room() && from.in.publish_head()) wake_for(from, EventMask::room);
       return delivered;
     }
-    if (from.in.yield_room()) alert(from, News::room);
+    if (from.in.yield_room()) wake_for(from, EventMask::room);
     from.answers = true;
     delivered++;
   } while (delivered < max_at_once && sink.takes_another());
@@ -218,12 +219,12 @@ void ShmemTransport::leave_address_space() {
   }
 }
 
-std::uint32_t ShmemTransport::ns_of_a_line(Peer peer) {
+std::uint32_t ShmemTransport::line_latency_ns(Peer peer) {
   constexpr std::array<std::size_t, InboxLayout::marks> order{1, 2, 0};
   Link& from = link(peer);
   std::uint64_t seen = 0;
-  const std::uint32_t ns = ns_of_lines(order, [&](std::size_t place) {
-    seen = from.inbox.mark(place).load(std::memory_order_relaxed);
+  const std::uint32_t ns = ns_of_lines(order, [&](std::size_t index) {
+    seen = from.inbox.mark(index).load(std::memory_order_relaxed);
     return seen;
   });
   return std::exchange(from.seen_mark, seen) == seen ? 0 : std::max(ns, std::uint32_t{1});
@@ -231,10 +232,10 @@ std::uint32_t ShmemTransport::ns_of_a_line(Peer peer) {
 
 void ShmemTransport::mark_lines() {
   ++marks_;
-  for (std::size_t place = 0; place < InboxLayout::marks; ++place) inbox_.mark(place).store(marks_, std::memory_order_relaxed);
+  for (std::size_t index = 0; index < InboxLayout::marks; ++index) inbox_.mark(index).store(marks_, std::memory_order_relaxed);
 }
 
-std::uint32_t ShmemTransport::ns_of_a_line_before(Peer peer, std::uint64_t end) {
+std::uint32_t ShmemTransport::line_latency_before_ns(Peer peer, std::uint64_t end) {
   return ns_of_lines(lines_before_end, [&](std::size_t line) {
     std::uint64_t word = 0;
     read_block(peer, end - line * cache_line, std::as_writable_bytes(std::span(&word, 1)), TargetLines::unknown,
@@ -304,25 +305,25 @@ void ShmemTransport::note_adapter_work(int transfers) {
   inbox_.adapter_work().store(adapter_work_, std::memory_order_relaxed);
 }
 
-void ShmemTransport::set_attention(Attention level) {
-  if (asks_helper_for(level, News::eager)) {
-    if (inbox_.attention().load(std::memory_order_seq_cst) == level) return;
+void ShmemTransport::set_wake_mask(WakeMask level) {
+  if (asks_helper_for(level, EventMask::eager)) {
+    if (inbox_.wake_mask().load(std::memory_order_seq_cst) == level) return;
     remind_helper();
   }
-  inbox_.attention().store(level, std::memory_order_seq_cst);
+  inbox_.wake_mask().store(level, std::memory_order_seq_cst);
 }
 
 void ShmemTransport::sleep(std::chrono::microseconds limit) {
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  sleep_on(inbox_.attention(), limit);
+  sleep_on(inbox_.wake_mask(), limit);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ShmemTransport::poke() {
-  Attention expected = Attention::sleeper;
-  inbox_.attention().compare_exchange_strong(expected, Attention::none, std::memory_order_seq_cst);
+  WakeMask expected = WakeMask::sleeper;
+  inbox_.wake_mask().compare_exchange_strong(expected, WakeMask::none, std::memory_order_seq_cst);
   // Also when the level was lowered by somebody else meanwhile: those that sleep since before must look again.
-  if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_sleepers(inbox_.attention());
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_sleepers(inbox_.wake_mask());
 }
 
 void ShmemTransport::sleep_helper() {

@@ -34,7 +34,7 @@ class ShmemTransport final : public Transport {
   /// From now on this process may end without being taken for vanished.
   void leave();
 
-  /// Why `write` or `read` is not possible, for the summary; empty when both are.
+  /// Why `write`, `read` or `write_at` is not possible, for the summary; empty when all are.
   [[nodiscard]] std::string refusals(Peer peer) const;
 
   /// What sleep_helper waits for, and what it does with it: for a transport that sleeps for several. True when the helper
@@ -44,7 +44,7 @@ class ShmemTransport final : public Transport {
 
   [[nodiscard]] std::size_t max_payload(Peer) const override;
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
-  void commit(Peer to, const MessageHeader& header) override;
+  void commit(Peer to, const WireHeader& header) override;
   int poll(MessageSink& sink) override;
   [[nodiscard]] bool is_at_rest() const override { return deferred_.empty() && waiting_for_room_ == 0; }
   [[nodiscard]] bool is_silent() const override;
@@ -56,10 +56,20 @@ class ShmemTransport final : public Transport {
   bool write(Peer peer, std::uint64_t file_offset, std::span<const std::byte> source, TargetLines lines) override;
   bool read_block(Peer peer, std::uint64_t file_offset, std::span<std::byte> target, TargetLines lines,
                   SourceLines source) override;
-  [[nodiscard]] std::uint32_t ns_of_a_line(Peer peer) override;
+  [[nodiscard]] std::uint32_t line_latency_ns(Peer peer) override;
   void mark_lines() override;
-  [[nodiscard]] std::uint32_t ns_of_a_line_before(Peer peer, std::uint64_t end) override;
+  [[nodiscard]] std::uint32_t line_latency_before_ns(Peer peer, std::uint64_t end) override;
   std::size_t read(Peer peer, std::uint64_t peer_address, std::span<std::byte> target) override;
+  [[nodiscard]] bool can_write_at(Peer peer) const override { return link(peer).cross.may_write(); }
+  std::size_t write_at(Peer peer, std::uint64_t peer_address, std::span<const std::byte> source) override {
+    return link(peer).cross.write(peer_address, source);
+  }
+  bool read_places(Peer peer, std::span<const iovec> places, std::byte* target) override {
+    return link(peer).cross.read_places(places, target);
+  }
+  bool write_places(Peer peer, std::span<const iovec> places, const std::byte* source) override {
+    return link(peer).cross.write_places(places, source);
+  }
 
   std::uint32_t open_progress_slot() override;
   void close_progress_slot(std::uint32_t slot) override;
@@ -78,14 +88,14 @@ class ShmemTransport final : public Transport {
   [[nodiscard]] bool is_asleep(Peer peer) const override;
 
   [[nodiscard]] std::byte* lane(Peer owner, std::uint32_t lane) const override { return inbox_of(owner).lane(lane); }
-  [[nodiscard]] const std::atomic<Attention>* attention_of(Peer peer) const override { return &inbox_of(peer).attention(); }
-  void wake_for_lane(Peer peer) override { alert(link(peer), News::lane); }
+  [[nodiscard]] const std::atomic<WakeMask>* wake_mask_of(Peer peer) const override { return &inbox_of(peer).wake_mask(); }
+  void wake_for_lane(Peer peer) override { wake_for(link(peer), EventMask::lane); }
 
   void tell_of_waiting() override;
-  void flush_alerts() override;
+  void flush_wakeups() override;
   void leave_address_space() override;
-  void leave_alerts() override;
-  void set_attention(Attention level) override;
+  void leave_wakeups() override;
+  void set_wake_mask(WakeMask level) override;
   void sleep(std::chrono::microseconds limit) override;
   void poke() override;
   void sleep_helper() override;
@@ -107,10 +117,10 @@ class ShmemTransport final : public Transport {
     Inbox inbox;  // the peer's
     Descriptor socket;
     Descriptor helper_bell;
-    bool waits_for_room = false;  // a reserve failed; the peer has been told
-    bool answers = true;          // a message has come since this process's last one
-    std::uint64_t seen_mark = 0;  // of the peer's, at the last look
-    News untold = News::none;     // what the peer may have to be woken for; unless none, it is in `deferred_`
+    bool waits_for_room = false;         // a reserve failed; the peer has been told
+    bool answers = true;                 // a message has come since this process's last one
+    std::uint64_t seen_mark = 0;         // of the peer's, at the last look
+    EventMask untold = EventMask::none;  // what the peer may have to be woken for; unless none, it is in `deferred_`
     bool has_sent = false;
     const Link* sent_before = nullptr;  // the sender that was met before this one
     PeerMemory memory;
@@ -120,13 +130,14 @@ class ShmemTransport final : public Transport {
   };
 
   [[nodiscard]] Link& link(Peer peer) const { return *links_[local_of_[static_cast<std::size_t>(peer)]]; }
-  /// After what the peer is told of was published: sequentially consistently, but for News::eager. Most often nobody has asked.
-  void alert(Link& link, News news) {
-    if (asks_for(link.inbox.attention().load(std::memory_order_seq_cst), news)) [[unlikely]]
-      alert_who_asked(link, news);
+  /// After what the peer is told of was published: sequentially consistently, but for EventMask::eager. Most often nobody has
+  /// asked.
+  void wake_for(Link& link, EventMask events) {
+    if (asks_for(link.inbox.wake_mask().load(std::memory_order_seq_cst), events)) [[unlikely]]
+      wake_who_asked(link, events);
   }
-  void alert_who_asked(Link& link, News news);
-  void ring_after_a_moment(Link& link, News news);
+  void wake_who_asked(Link& link, EventMask events);
+  void ring_unless_back(Link& link, EventMask events);
   void ring_overdue();
   /// Has the helper thread look for messages some ms from now.
   void remind_helper();
@@ -146,7 +157,7 @@ class ShmemTransport final : public Transport {
   std::vector<Link*> senders_;                     // those that have sent something
   std::atomic<const Link*> last_sender_{nullptr};  // ... and never left: a chain for looks without the lock
   std::size_t waiting_for_room_ = 0;               // links with waits_for_room
-  const bool patient_;                             // as processes share processors: see alert_who_asked()
+  const bool patient_;                             // as processes share processors: see wake_who_asked()
   std::vector<Link*> deferred_;                    // peers whose helper threads may have to be woken
   std::uint64_t deferred_until_ = 0;
   std::vector<std::uint32_t> free_slots_;

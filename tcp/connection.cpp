@@ -14,7 +14,7 @@ namespace {
 /// copied.
 constexpr std::size_t border_bytes = 17 * 1024;
 /// What was read ahead, or a whole message and the beginning of the next.
-constexpr std::size_t in_bytes = Connection::most_payload + frame::header_bytes + border_bytes;
+constexpr std::size_t in_bytes = Connection::max_payload + frame::header_bytes + border_bytes;
 /// The same where the last message was longer than that.
 constexpr std::size_t short_border_bytes = 1024;
 /// Shorter messages are read whole before they are looked at.
@@ -35,7 +35,7 @@ std::span<std::byte, frame::header_bytes> header_at(std::byte* place) {
 }  // namespace
 
 Connection::Connection(Peer peer, std::size_t staging_bytes)
-    : peer_(peer), staging_bytes_(std::max(staging_bytes, most_payload + frame::header_bytes)) {}
+    : peer_(peer), staging_bytes_(std::max(staging_bytes, max_payload + frame::header_bytes)) {}
 
 void Connection::open(Descriptor socket) {
   socket_ = std::move(socket);
@@ -73,7 +73,7 @@ std::byte* Connection::reserve(std::size_t payload_bytes) {
   return staging_.get() + staged_end_ + frame::header_bytes;
 }
 
-void Connection::commit(const MessageHeader& header) {
+void Connection::commit(const WireHeader& header) {
   frame::encode(header, header_at(staging_.get() + staged_end_));
   staged_end_ += reserved_;
   ++counts_.messages_sent;
@@ -81,14 +81,14 @@ void Connection::commit(const MessageHeader& header) {
   if (!blocked_) flush();
 }
 
-bool Connection::send(const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes) {
+bool Connection::send(const WireHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes) {
   if (!is_open() || blocked_ || holds_output() || header_left_ + frame_left_ != 0) return false;
   frame::Header encoded{};
   frame::encode(header, encoded);
   const std::array<std::span<const std::byte>, 3> parts{encoded, prefix, bytes};
-  std::array<iovec, 3> pieces{};
-  for (std::size_t i = 0; i < parts.size(); ++i) pieces[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
-  const ssize_t result = system::send(socket_.get(), pieces.data(), pieces.size());
+  std::array<iovec, 3> segments{};
+  for (std::size_t i = 0; i < parts.size(); ++i) segments[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
+  const ssize_t result = system::send(socket_.get(), segments.data(), segments.size());
   if (result < 0) {
     note_failure();
     return false;
@@ -136,7 +136,7 @@ std::size_t Connection::stream(std::uint64_t subject, std::span<const std::byte>
     unsent_limit_.adjust(socket_.get());
     frame_subject_ = subject;
     frame_left_ = std::min(next.size(), frame_bytes);
-    MessageHeader header;
+    WireHeader header;
     header.kind = MessageKind::data;
     header.subject = subject;
     header.payload_bytes = static_cast<std::uint32_t>(frame_left_);
@@ -148,9 +148,9 @@ std::size_t Connection::stream(std::uint64_t subject, std::span<const std::byte>
     return 0;
   }
   const std::size_t bytes = std::min(next.size(), frame_left_);
-  std::array<iovec, 2> pieces{
+  std::array<iovec, 2> segments{
       {{frame_header_.data() + frame_header_.size() - header_left_, header_left_}, {const_cast<std::byte*>(next.data()), bytes}}};
-  const ssize_t sent = system::send(socket_.get(), pieces.data(), pieces.size());
+  const ssize_t sent = system::send(socket_.get(), segments.data(), segments.size());
   if (sent < 0) {
     note_failure();
     return 0;
@@ -167,8 +167,8 @@ std::size_t Connection::stream(std::uint64_t subject, std::span<const std::byte>
 
 // --- input -------------------------------------------------------------------------------------------------------------
 
-void Connection::wake_within_frame_by(std::size_t most) {
-  const int wanted = static_cast<int>(std::clamp<std::size_t>(data_left_, 1, most));
+void Connection::wake_within_frame_by(std::size_t max_bytes) {
+  const int wanted = static_cast<int>(std::clamp<std::size_t>(data_left_, 1, max_bytes));
   if (!is_open() || wanted == wakes_by_) return;
   // A socket of another kind (unit tests) is readable with the first byte.
   if (system::set_option(socket_.get(), SOL_SOCKET, SO_RCVLOWAT, wanted) == 0) wakes_by_ = wanted;
@@ -201,8 +201,8 @@ Connection::Arrival Connection::receive_data(MessageSink& sink) {
     take_data(sink);
     return arrival;
   }
-  std::array<iovec, 2> pieces{{{place.data(), place.size()}, {in_.get(), place.size() == data_left_ ? tail_bytes : 0}}};
-  const ssize_t received = system::receive(socket_.get(), pieces.data(), pieces.size());
+  std::array<iovec, 2> segments{{{place.data(), place.size()}, {in_.get(), place.size() == data_left_ ? tail_bytes : 0}}};
+  const ssize_t received = system::receive(socket_.get(), segments.data(), segments.size());
   const Arrival arrival = judge(received);
   if (arrival != Arrival::something) return arrival;
   const std::size_t placed = std::min(static_cast<std::size_t>(received), place.size());
@@ -216,7 +216,7 @@ Connection::Arrival Connection::receive_messages(MessageSink& sink) {
   std::size_t bytes = long_messages_ ? short_border_bytes : border_bytes;
   if (in_end_ - in_begin_ >= frame::header_bytes) {
     // In the middle of a message: the rest of it.
-    const auto begun = frame::decode(header_at(in_.get() + in_begin_), most_payload);
+    const auto begun = frame::decode(header_at(in_.get() + in_begin_), max_payload);
     bytes = frame::header_bytes + begun.header.payload_bytes - (in_end_ - in_begin_) + tail_bytes;
   }
   make_tail_room(bytes);
@@ -242,7 +242,7 @@ bool Connection::parse(MessageSink& sink) {
     }
     const std::size_t available = in_end_ - in_begin_;
     if (available < frame::header_bytes) break;
-    const frame::Decoded found = frame::decode(header_at(in_.get() + in_begin_), most_payload);
+    const frame::Decoded found = frame::decode(header_at(in_.get() + in_begin_), max_payload);
     if (!found.good()) return false;
     const std::size_t payload = found.header.payload_bytes;
     if (payload > 64) long_messages_ = payload > border_bytes;
@@ -268,7 +268,7 @@ bool Connection::parse(MessageSink& sink) {
 }
 
 /// What is missing of a message may go straight to its receive.
-bool Connection::begin_early(MessageSink& sink, const MessageHeader& header) {
+bool Connection::begin_early(MessageSink& sink, const WireHeader& header) {
   const std::span<const std::byte> head(in_.get() + in_begin_ + frame::header_bytes, in_end_ - in_begin_ - frame::header_bytes);
   const MessageSink::Begun begun = sink.begin(peer_, header, head);
   if (begun.subject == 0) return false;
@@ -292,9 +292,9 @@ bool Connection::take_data(MessageSink& sink) {
   in_begin_ += bytes;
   data_left_ -= bytes;
   if (place.empty()) {
-    MessageHeader piece = data_;
-    piece.payload_bytes = static_cast<std::uint32_t>(bytes);
-    sink.on_message(peer_, piece, {source, bytes});
+    WireHeader segment = data_;
+    segment.payload_bytes = static_cast<std::uint32_t>(bytes);
+    sink.on_message(peer_, segment, {source, bytes});
   } else {
     std::memcpy(place.data(), source, bytes);
     sink.on_placed(peer_, data_, bytes);

@@ -33,7 +33,7 @@ namespace sluice {
 class Connection {
  public:
   /// Longest payload of any message but `data`.
-  static constexpr std::size_t most_payload = 256 * 1024 + 256;
+  static constexpr std::size_t max_payload = 256 * 1024 + 256;
   /// A frame of streamed bytes: other messages to the peer wait for its end.
   static constexpr std::size_t frame_bytes = 128 * 1024;
 
@@ -54,9 +54,9 @@ class Connection {
 
   // --- output -------------------------------------------------------------------------------------------------------
   std::byte* reserve(std::size_t payload_bytes);
-  void commit(const MessageHeader& header);
+  void commit(const WireHeader& header);
   /// As Transport::send.
-  bool send(const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes);
+  bool send(const WireHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes);
   /// As Channel::stream.
   std::size_t stream(std::uint64_t subject, std::span<const std::byte> next);
   /// Sends what is staged, as far as there is room in the socket.
@@ -82,7 +82,7 @@ class Connection {
   /// Bytes of a frame come next, for a place that is known.
   [[nodiscard]] bool is_within_frame() const { return data_left_ != 0; }
   /// Who waits for the socket to be readable is woken by any byte; within a frame only by `most` bytes or the rest of it.
-  void wake_within_frame_by(std::size_t most);
+  void wake_within_frame_by(std::size_t max_bytes);
 
   /// Why sending or receiving has failed: an errno value; 0 when it has not.
   [[nodiscard]] int error() const { return error_; }
@@ -103,7 +103,7 @@ class Connection {
   Arrival judge(ssize_t received);
   bool parse(MessageSink& sink);
   bool take_data(MessageSink& sink);
-  bool begin_early(MessageSink& sink, const MessageHeader& header);
+  bool begin_early(MessageSink& sink, const WireHeader& header);
   void make_tail_room(std::size_t bytes);
 
   Peer peer_;
@@ -132,7 +132,7 @@ class Connection {
   std::unique_ptr<std::byte[]> in_;
   std::size_t in_begin_ = 0;
   std::size_t in_end_ = 0;
-  MessageHeader data_;
+  WireHeader data_;
   std::size_t data_left_ = 0;
   int wakes_by_ = 1;            // SO_RCVLOWAT
   bool long_messages_ = false;  // the last message that was not control was one

@@ -14,7 +14,7 @@ namespace sluice {
 namespace {
 
 /// With so many connections, reading each in vain is as cheap as asking which of them has something.
-constexpr std::size_t few_lines = 2;
+constexpr std::size_t few_links = 2;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
 /// The helper thread takes so much of a frame at a time: all of it, unless it is a whole message of an announcement.
@@ -23,12 +23,11 @@ constexpr std::size_t helper_bytes = std::size_t{128} << 10;
 // Tags in the helper thread's epoll set.
 constexpr std::uint64_t bell_tag = 0;
 constexpr std::uint64_t listeners_tag = 1;
-constexpr std::uint64_t lines_tag = 2;
+constexpr std::uint64_t links_tag = 2;
 
 std::string cause_of(const Connection& connection, Connection::Arrival arrival) {
   if (arrival == Connection::Arrival::damaged) {
-    return "what came over its connection is no message: " +
-           frame::explain(connection.damaged_header(), Connection::most_payload);
+    return "what came over its connection is no message: " + frame::explain(connection.damaged_header(), Connection::max_payload);
   }
   const int error = connection.error();
   if (error == 0 || error == ECONNRESET || error == EPIPE)
@@ -43,8 +42,8 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
     : options_(options),
       endpoints_(std::move(endpoints)),
       on_this_host_(std::move(on_this_host)),
-      lines_(endpoints_.size()),
-      lines_epoll_(system::new_epoll()),
+      links_(endpoints_.size()),
+      links_epoll_(system::new_epoll()),
       helper_epoll_(system::new_epoll()),
       connector_(
           {.self = options.self,
@@ -54,22 +53,22 @@ TcpTransport::TcpTransport(const Options& options, Listener listener, std::vecto
           std::move(listener),
           {.is_connected = [this](Peer peer) { return is_connected(peer); },
            .connected = [this](Peer peer, Descriptor socket) { open(peer, std::move(socket)); },
-           .unreachable = [this](Peer peer, const std::string& why) { lose(line(peer), "it cannot be reached: " + why); }}) {
+           .unreachable = [this](Peer peer, const std::string& why) { lose(link(peer), "it cannot be reached: " + why); }}) {
   const auto add = [this](int descriptor, std::uint32_t events, std::uint64_t tag) {
     checked(system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, descriptor, events, tag), "epoll_ctl");
   };
   add(bell_.descriptor(), EPOLLIN, bell_tag);
   add(connector_.descriptor(), EPOLLIN, listeners_tag);
-  add(lines_epoll_.get(), EPOLLONESHOT, lines_tag);
+  add(links_epoll_.get(), EPOLLONESHOT, links_tag);
 }
 
 TcpTransport::~TcpTransport() = default;
 
 TcpTransport::Statistics TcpTransport::statistics() const {
   Statistics sum{connections_, connector_.rejected(), {}};
-  for (const auto& line : lines_) {
-    if (!line) continue;
-    const Connection::Counts& counts = line->connection.counts();
+  for (const auto& link : links_) {
+    if (!link) continue;
+    const Connection::Counts& counts = link->connection.counts();
     sum.counts.messages_sent += counts.messages_sent;
     sum.counts.bytes_sent += counts.bytes_sent;
     sum.counts.messages_received += counts.messages_received;
@@ -80,27 +79,27 @@ TcpTransport::Statistics TcpTransport::statistics() const {
 
 // --- connections -----------------------------------------------------------------------------------------------------------
 
-TcpTransport::Line& TcpTransport::line(Peer peer) {
-  auto& slot = lines_[static_cast<std::size_t>(peer)];
-  if (!slot) slot = std::make_unique<Line>(peer, options_.staging_bytes);
+TcpTransport::Link& TcpTransport::link(Peer peer) {
+  auto& slot = links_[static_cast<std::size_t>(peer)];
+  if (!slot) slot = std::make_unique<Link>(peer, options_.staging_bytes);
   return *slot;
 }
 
 bool TcpTransport::is_connected(Peer peer) const {
   const auto index = static_cast<std::size_t>(peer);
-  return index < lines_.size() && lines_[index] && (lines_[index]->connection.is_open() || lines_[index]->failed);
+  return index < links_.size() && links_[index] && (links_[index]->connection.is_open() || links_[index]->failed);
 }
 
-void TcpTransport::call(Line& line) {
-  const auto rank = static_cast<std::size_t>(line.peer_number);
+void TcpTransport::call(Link& link) {
+  const auto rank = static_cast<std::size_t>(link.peer_number);
   const TcpEndpoint& own = endpoints_[static_cast<std::size_t>(options_.self)];
-  connector_.call(line.peer_number, Connector::places_of(endpoints_[rank], own, on_this_host_[rank]));
+  connector_.call(link.peer_number, Connector::destinations_of(endpoints_[rank], own, on_this_host_[rank]));
   note_deadline();
   wake_helper();
 }
 
 void TcpTransport::open(Peer peer, Descriptor socket) {
-  Line& opened = line(peer);
+  Link& opened = link(peer);
   tune_socket(socket.get(), options_.timeout_seconds);
   opened.connection.open(std::move(socket));
   watch(opened, EPOLL_CTL_ADD);
@@ -112,21 +111,21 @@ void TcpTransport::open(Peer peer, Descriptor socket) {
   note_output(opened);
 }
 
-void TcpTransport::watch(Line& line, int operation) {
-  line.watched_for_room = line.connection.is_blocked();
-  const std::uint32_t events = line.watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  system::epoll_control(lines_epoll_.get(), operation, line.connection.descriptor(), events,
-                        static_cast<std::uint64_t>(line.peer_number));
+void TcpTransport::watch(Link& link, int operation) {
+  link.watched_for_room = link.connection.is_blocked();
+  const std::uint32_t events = link.watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  system::epoll_control(links_epoll_.get(), operation, link.connection.descriptor(), events,
+                        static_cast<std::uint64_t>(link.peer_number));
 }
 
-void TcpTransport::lose(Line& line, const std::string& cause) {
-  if (line.failed) return;
-  line.failed = true;
-  std::erase(open_, &line);
-  line.connection.close();  // and thereby leaves the epoll set
-  if (!line.connection.heard_goodbye()) return vanish(line.peer_number, cause);
+void TcpTransport::lose(Link& link, const std::string& cause) {
+  if (link.failed) return;
+  link.failed = true;
+  std::erase(open_, &link);
+  link.connection.close();  // and thereby leaves the epoll set
+  if (!link.connection.heard_goodbye()) return vanish(link.peer_number, cause);
   if (static_cast<int>(parted_) >= 0) return;
-  parted_ = line.peer_number;
+  parted_ = link.peer_number;
   parted_at_ = now_ns();
 }
 
@@ -141,25 +140,25 @@ void TcpTransport::vanish(Peer peer, const std::string& cause) {
 void TcpTransport::bury_failed(MessageSink& sink) {
   failing_ = false;
   for (std::size_t i = open_.size(); i-- > 0;) {
-    Line& line = *open_[i];
-    if (line.connection.error() == 0) continue;
-    while (!line.failed && serve(line, sink) != 0) {
+    Link& link = *open_[i];
+    if (link.connection.error() == 0) continue;
+    while (!link.failed && serve(link, sink) != 0) {
     }
-    lose(line, cause_of(line.connection, Connection::Arrival::end));
+    lose(link, cause_of(link.connection, Connection::Arrival::end));
   }
 }
 
 void TcpTransport::say_goodbye() {
   said_goodbye_ = true;
-  for (Line* line : open_) line->connection.say_goodbye();
+  for (Link* link : open_) link->connection.say_goodbye();
 }
 
 void TcpTransport::supervise() {
   look_again_ = now_ns() + Supervision::interval_ns(options_.timeout_seconds);
   for (std::size_t i = open_.size(); i-- > 0;) {
-    Line& line = *open_[i];
-    if (!line.supervision.is_dead(line.connection.descriptor(), options_.timeout_seconds)) continue;
-    lose(line, "no answer over its connection for " + std::to_string(options_.timeout_seconds) + " s, SLUICE_TCP_TIMEOUT");
+    Link& link = *open_[i];
+    if (!link.supervision.is_dead(link.connection.descriptor(), options_.timeout_seconds)) continue;
+    lose(link, "no answer over its connection for " + std::to_string(options_.timeout_seconds) + " s, SLUICE_TCP_TIMEOUT");
   }
   if (static_cast<int>(parted_) >= 0 && now_ns() - parted_at_ >= options_.timeout_seconds * second_ns) {
     vanish(parted_, "it called MPI_Abort, and nobody has ended this process since");
@@ -168,90 +167,89 @@ void TcpTransport::supervise() {
 
 // --- output ----------------------------------------------------------------------------------------------------------------
 
-void TcpTransport::note_output(Line& line) {
-  const Connection& connection = line.connection;
-  if (connection.holds_output() != line.counted_holding) {
-    line.counted_holding = !line.counted_holding;
-    line.counted_holding ? ++holding_ : --holding_;
+void TcpTransport::note_output(Link& link) {
+  const Connection& connection = link.connection;
+  if (connection.holds_output() != link.counted_holding) {
+    link.counted_holding = !link.counted_holding;
+    link.counted_holding ? ++holding_ : --holding_;
     holds_output_ = holding_ != 0;
   }
   if (connection.error() != 0) failing_ = true;
-  if (connection.is_open() && connection.is_blocked() != line.watched_for_room) watch(line, EPOLL_CTL_MOD);
-  if (connection.owes_room() && !line.in_rooms) {
-    line.in_rooms = true;
-    rooms_.push_back(&line);
+  if (connection.is_open() && connection.is_blocked() != link.watched_for_room) watch(link, EPOLL_CTL_MOD);
+  if (connection.owes_room() && !link.in_rooms) {
+    link.in_rooms = true;
+    rooms_.push_back(&link);
   }
 }
 
 std::byte* TcpTransport::reserve(Peer to, std::size_t payload_bytes) {
-  Line& target = line(to);
+  Link& target = link(to);
   if (!target.connection.is_open() && !target.failed) call(target);
   return target.connection.reserve(payload_bytes);
 }
 
-void TcpTransport::commit(Peer to, const MessageHeader& header) {
-  Line& target = line(to);
+void TcpTransport::commit(Peer to, const WireHeader& header) {
+  Link& target = link(to);
   target.connection.commit(header);
   note_output(target);
 }
 
-bool TcpTransport::send(Peer to, const MessageHeader& header, std::span<const std::byte> prefix,
-                        std::span<const std::byte> bytes) {
-  Line& target = line(to);
+bool TcpTransport::send(Peer to, const WireHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> bytes) {
+  Link& target = link(to);
   const bool sent = target.connection.send(header, prefix, bytes);
   note_output(target);
   return sent;
 }
 
 std::size_t TcpTransport::stream(Peer to, std::uint64_t subject, std::span<const std::byte> next) {
-  Line& target = line(to);
+  Link& target = link(to);
   const std::size_t bytes = target.connection.stream(subject, next);
   note_output(target);
   return bytes;
 }
 
 int TcpTransport::tell_room(MessageSink& sink) {
-  const std::vector<Line*> told = std::move(rooms_);
+  const std::vector<Link*> told = std::move(rooms_);
   rooms_.clear();
-  for (Line* line : told) {
-    line->in_rooms = false;
-    line->connection.room_was_told();
-    sink.on_room(line->peer_number);
+  for (Link* link : told) {
+    link->in_rooms = false;
+    link->connection.room_was_told();
+    sink.on_room(link->peer_number);
   }
   return static_cast<int>(told.size());
 }
 
 // --- input -----------------------------------------------------------------------------------------------------------------
 
-int TcpTransport::serve(Line& line, MessageSink& sink) {
-  const Connection::Arrival arrival = line.connection.receive(sink);
-  if (line.connection.is_within_frame() && !line.in_begun) {
-    line.in_begun = true;
-    begun_.push_back(&line);
+int TcpTransport::serve(Link& link, MessageSink& sink) {
+  const Connection::Arrival arrival = link.connection.receive(sink);
+  if (link.connection.is_within_frame() && !link.in_begun) {
+    link.in_begun = true;
+    begun_.push_back(&link);
   }
   if (arrival == Connection::Arrival::nothing) return 0;
-  if (arrival != Connection::Arrival::something) lose(line, cause_of(line.connection, arrival));
+  if (arrival != Connection::Arrival::something) lose(link, cause_of(link.connection, arrival));
   return 1;
 }
 
 int TcpTransport::poll(MessageSink& sink) {
   if (failing_) bury_failed(sink);
   int moved = rooms_.empty() ? 0 : tell_room(sink);
-  const auto waits = [](const Line* line) { return line->watched_for_room; };
-  if (open_.size() <= few_lines && std::none_of(open_.begin(), open_.end(), waits)) {
+  const auto waits = [](const Link* link) { return link->watched_for_room; };
+  if (open_.size() <= few_links && std::none_of(open_.begin(), open_.end(), waits)) {
     for (std::size_t i = open_.size(); i-- > 0;) moved += serve(*open_[i], sink);
     return moved;
   }
   std::array<epoll_event, 32> events{};
-  const int count = system::epoll_wait(lines_epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  const int count = system::epoll_wait(links_epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    Line& line = *lines_[event.data.u64];
+    Link& link = *links_[event.data.u64];
     if ((event.events & EPOLLOUT) != 0) {
-      line.connection.flush();
-      note_output(line);
+      link.connection.flush();
+      note_output(link);
     }
-    if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0) moved += serve(line, sink);
+    if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0) moved += serve(link, sink);
   }
   if (!rooms_.empty()) moved += tell_room(sink);
   return moved;
@@ -259,27 +257,27 @@ int TcpTransport::poll(MessageSink& sink) {
 
 // --- sleeping --------------------------------------------------------------------------------------------------------------
 
-void TcpTransport::wake_within_frames_by(std::size_t most) {
-  std::erase_if(begun_, [most](Line* line) {
-    line->connection.wake_within_frame_by(most);
-    line->in_begun = line->connection.is_within_frame();
-    return !line->in_begun;
+void TcpTransport::wake_within_frames_by(std::size_t max_bytes) {
+  std::erase_if(begun_, [max_bytes](Link* link) {
+    link->connection.wake_within_frame_by(max_bytes);
+    link->in_begun = link->connection.is_within_frame();
+    return !link->in_begun;
   });
 }
 
-void TcpTransport::set_attention(Attention level) {
-  const bool wanted = level != Attention::none && (options_.hears_for_sleepers || level != Attention::sleeper);
-  if (!begun_.empty()) wake_within_frames_by(wanted && level != Attention::sleeper ? helper_bytes : 1);
+void TcpTransport::set_wake_mask(WakeMask level) {
+  const bool wanted = level != WakeMask::none && (options_.hears_for_sleepers || level != WakeMask::sleeper);
+  if (!begun_.empty()) wake_within_frames_by(wanted && level != WakeMask::sleeper ? helper_bytes : 1);
   if (!wanted && !armed_) return;
   armed_ = wanted;
   const std::uint32_t events = EPOLLONESHOT | (wanted ? std::uint32_t{EPOLLIN} : 0);
-  system::epoll_control(helper_epoll_.get(), EPOLL_CTL_MOD, lines_epoll_.get(), events, lines_tag);
+  system::epoll_control(helper_epoll_.get(), EPOLL_CTL_MOD, links_epoll_.get(), events, links_tag);
 }
 
 void TcpTransport::sleep(std::chrono::microseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
-  std::array<pollfd, 2> files{{{lines_epoll_.get(), POLLIN, 0}, {poke_.descriptor(), POLLIN, 0}}};
+  std::array<pollfd, 2> files{{{links_epoll_.get(), POLLIN, 0}, {poke_.descriptor(), POLLIN, 0}}};
   ::syscall(SYS_ppoll, files.data(), files.size(), &timeout, nullptr, 0);
 }
 
@@ -303,7 +301,7 @@ bool TcpTransport::take_helper_events() {
     if (tag == bell_tag) bell_.silence();
     if (tag == listeners_tag) listeners_rang_.store(true, std::memory_order_relaxed);
   }
-  return count > 0 || helper_patience() == 0;
+  return count > 0 || helper_wait_ms() == 0;
 }
 
 void TcpTransport::wake_helper() { bell_.ring(); }

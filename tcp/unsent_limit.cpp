@@ -16,9 +16,9 @@ namespace {
 /// KB 7.4, 192 KB 5.6, 128 KB 4.9 and 5.9, 96 KB 4.8 and 5.0, 64 KB 4.6 and 4.8; by hand 5.2.
 constexpr std::uint64_t max_us = 800;
 /// A thread that sends is woken when half of it is left.
-constexpr std::uint64_t least_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t min_bytes = std::uint64_t{64} << 10;
 /// Links that take more in that time are fast.
-constexpr std::uint64_t most_bytes = std::uint64_t{512} << 10;
+constexpr std::uint64_t max_bytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t look_interval_ns = 5'000'000;
 /// After a rate that says nothing: it was measured while the socket had nothing more to send.
 constexpr std::uint64_t next_try_ns = 1'000'000;
@@ -36,7 +36,7 @@ std::uint64_t UsualRate::with(std::uint64_t sample) {
 std::uint32_t UnsentLimit::bytes_for(std::uint64_t bytes_per_second) {
   if (bytes_per_second == 0) return 0;  // not known yet
   const std::uint64_t bytes = bytes_per_second / 1'000'000 * max_us;
-  return bytes > most_bytes ? 0 : static_cast<std::uint32_t>(std::max(bytes, least_bytes));
+  return bytes > max_bytes ? 0 : static_cast<std::uint32_t>(std::max(bytes, min_bytes));
 }
 
 void UnsentLimit::adjust(int socket) {

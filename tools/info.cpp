@@ -15,6 +15,7 @@
 #include "runtime/machine/calibration_file.hpp"
 #include "tools/config_text.hpp"
 #include "tools/exit_status.hpp"
+#include "tools/frequent_uses.hpp"
 #include "tools/host_mpi.hpp"
 #include "tools/preload.hpp"
 #include "verbs/device.hpp"
@@ -39,13 +40,18 @@ Choice chosen_guard(const Config& config) {
   return {name_of(choice.engine), choice.reason};
 }
 
+struct Adapter {
+  Choice choice;
+  FrequentUses small_sends;
+};
+
 /// What an adapter has to be for the transport to take it is asked as at MPI_Init, but for the memory that a job would lock.
-Choice chosen_adapter(const Config& config) {
+Adapter chosen_adapter(const Config& config) {
   try {
     const VerbsDevice device(VerbsLibrary::get(), config.verbs_device, gid_index(config.verbs_gid));
-    return {device.description(), {}};
+    return {{device.description(), {}}, measured_uses(config, device)};
   } catch (const std::exception& error) {
-    return {"none", error.what()};
+    return {{"none", error.what()}, unmeasured_uses(config, "there is no adapter")};
   }
 }
 
@@ -54,7 +60,7 @@ struct Report {
   HostMpi host;
   Choice guard;
   std::string transports;
-  Choice adapter;
+  Adapter adapter;
   CalibrationInForce copies;
   std::vector<SettingInForce> settings;
   ParsedConfig parsed;
@@ -155,8 +161,10 @@ void print_text(const Report& report) {
   fmt::print("host MPI:   {}\n", describe(report.host));
   fmt::print("page guard: {} ({})\n", report.guard.chosen, report.guard.reason);
   fmt::print("transports: {}\n", report.transports);
-  const std::string why = report.adapter.reason.empty() ? "" : fmt::format(" ({})", report.adapter.reason);
-  fmt::print("verbs:      {}{}\n{}\n{}", report.adapter.chosen, why, as_text(report.copies), as_text(report.settings));
+  const Choice& adapter = report.adapter.choice;
+  const std::string why = adapter.reason.empty() ? "" : fmt::format(" ({})", adapter.reason);
+  fmt::print("verbs:      {}{}\n{}", adapter.chosen, why, as_text(report.adapter.small_sends));
+  fmt::print("{}\n{}", as_text(report.copies), as_text(report.settings));
 }
 
 void print_json(const Report& report) {
@@ -170,7 +178,8 @@ void print_json(const Report& report) {
         {"remark", report.host.remark}}},
       {"guard", {{"chosen", report.guard.chosen}, {"reason", report.guard.reason}}},
       {"transports", report.transports},
-      {"verbs", {{"adapter", report.adapter.chosen}, {"reason", report.adapter.reason}}},
+      {"verbs", {{"adapter", report.adapter.choice.chosen}, {"reason", report.adapter.choice.reason}}},
+      {"small_sends", as_json(report.adapter.small_sends)},
       {"copies", as_json(report.copies)},
       {"config", as_json(report.settings)},
       {"errors", report.parsed.errors},

@@ -8,8 +8,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint32_t address_magic = 0x41564c53;   // "SLVA"
-constexpr std::uint32_t greeting_magic = 0x47564c53;  // "SLVG"
+constexpr std::uint32_t address_magic = 0x41564c53;  // "SLVA"
+constexpr std::uint32_t hello_magic = 0x47564c53;    // "SLVG"
 constexpr std::uint16_t version = 2;
 constexpr std::uint32_t max_24_bits = 0xffffff;
 constexpr std::uint8_t smallest_mtu = 1;  // IBV_MTU_256
@@ -63,10 +63,10 @@ std::string why_not_together(std::span<const VerbsAddress> addresses) {
   return {};
 }
 
-Greeting::Wire Greeting::encode() const {
+VerbsHello::Wire VerbsHello::encode() const {
   Wire bytes{};
   const std::span<std::byte, wire_bytes> record(bytes);
-  wire::put<0>(record, greeting_magic);
+  wire::put<0>(record, hello_magic);
   wire::put<4>(record, version);
   wire::put<6>(record, static_cast<std::uint8_t>(step));
   wire::put<8>(record, queue_pair);
@@ -79,24 +79,22 @@ Greeting::Wire Greeting::encode() const {
   return bytes;
 }
 
-std::optional<Greeting> Greeting::decode(std::span<const std::byte, wire_bytes> record) {
-  if (wire::get<0, std::uint32_t>(record) != greeting_magic || wire::get<4, std::uint16_t>(record) != version)
-    return std::nullopt;
+std::optional<VerbsHello> VerbsHello::decode(std::span<const std::byte, wire_bytes> record) {
+  if (wire::get<0, std::uint32_t>(record) != hello_magic || wire::get<4, std::uint16_t>(record) != version) return std::nullopt;
   const auto step = wire::get<6, std::uint8_t>(record);
   if (step < static_cast<std::uint8_t>(Step::hello) || step > static_cast<std::uint8_t>(Step::goodbye)) return std::nullopt;
   if (wire::get<7, std::uint8_t>(record) != 0 || wire::get<40, std::uint64_t>(record) != 0) return std::nullopt;
-  const Greeting greeting{.step = static_cast<Step>(step),
-                          .queue_pair = wire::get<8, std::uint32_t>(record),
-                          .packet_number = wire::get<12, std::uint32_t>(record),
-                          .window = wire::get<16, std::uint32_t>(record),
-                          .buffer_bytes = wire::get<20, std::uint32_t>(record),
-                          .ring_words = {wire::get<24, std::uint64_t>(record), wire::get<32, std::uint32_t>(record)},
-                          .ring_slots = wire::get<36, std::uint32_t>(record)};
-  if (greeting.queue_pair > max_24_bits || greeting.packet_number > max_24_bits) return std::nullopt;
-  if (greeting.window == 0 || greeting.window > largest_window) return std::nullopt;
-  if (greeting.ring_slots > max_ring_slots || (greeting.ring_slots == 0) != (greeting.ring_words.address == 0))
-    return std::nullopt;
-  return greeting;
+  const VerbsHello hello{.step = static_cast<Step>(step),
+                         .queue_pair = wire::get<8, std::uint32_t>(record),
+                         .packet_number = wire::get<12, std::uint32_t>(record),
+                         .window = wire::get<16, std::uint32_t>(record),
+                         .buffer_bytes = wire::get<20, std::uint32_t>(record),
+                         .ring_words = {wire::get<24, std::uint64_t>(record), wire::get<32, std::uint32_t>(record)},
+                         .ring_slots = wire::get<36, std::uint32_t>(record)};
+  if (hello.queue_pair > max_24_bits || hello.packet_number > max_24_bits) return std::nullopt;
+  if (hello.window == 0 || hello.window > largest_window) return std::nullopt;
+  if (hello.ring_slots > max_ring_slots || (hello.ring_slots == 0) != (hello.ring_words.address == 0)) return std::nullopt;
+  return hello;
 }
 
 }  // namespace sluice

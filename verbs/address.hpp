@@ -1,7 +1,7 @@
 // What a process says of itself so that others can reach it by verbs: to all, gathered at MPI_Init, and to one peer, over the
 // connection by which the two were introduced. Fixed sizes, little-endian, versioned; nothing is used before all was checked.
 //
-//   VerbsAddress, 32 bytes          Greeting, 48 bytes
+//   VerbsAddress, 32 bytes          VerbsHello, 48 bytes
 //    0  magic "SLVA"  4              0  magic "SLVG"  4
 //    4  version       2              4  version       2
 //    6  network       1              6  step          1   1 hello, 2 ready, 3 goodbye
@@ -53,7 +53,7 @@ struct VerbsAddress {
 /// Whether all of a job can reach each other by verbs; otherwise why not, naming the first rank that is to blame. By rank.
 [[nodiscard]] std::string why_not_together(std::span<const VerbsAddress> addresses);
 
-struct Greeting {
+struct VerbsHello {
   static constexpr std::size_t wire_bytes = 48;
   using Wire = std::array<std::byte, wire_bytes>;
   /// goodbye: this process ends the job, and the end of the connection that follows is no fault.
@@ -67,9 +67,9 @@ struct Greeting {
   RemoteMemory ring_words = {};
   std::uint32_t ring_slots = 0;
 
-  bool operator==(const Greeting&) const = default;
+  bool operator==(const VerbsHello&) const = default;
   [[nodiscard]] Wire encode() const;
-  [[nodiscard]] static std::optional<Greeting> decode(std::span<const std::byte, wire_bytes> wire);
+  [[nodiscard]] static std::optional<VerbsHello> decode(std::span<const std::byte, wire_bytes> wire);
 };
 
 }  // namespace sluice

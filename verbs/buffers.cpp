@@ -18,10 +18,10 @@ std::uint32_t SendSlots::take() {
   return slot;
 }
 
-ReceiveBuffers::ReceiveBuffers(const VerbsDevice& device, std::uint32_t most, std::uint32_t step)
+ReceiveBuffers::ReceiveBuffers(const VerbsDevice& device, std::uint32_t max_receives, std::uint32_t step)
     : device_(device), step_(step), queue_(nullptr, device.library().destroy_srq) {
   ibv_srq_init_attr attributes{};
-  attributes.attr.max_wr = most;
+  attributes.attr.max_wr = max_receives;
   attributes.attr.max_sge = 1;
   const own_pins::Making making;
   queue_.reset(device.library().create_srq(device.domain(), &attributes));
@@ -48,13 +48,13 @@ int ReceiveBuffers::repost(std::uint32_t buffer) {
 
 int ReceiveBuffers::flush() {
   if (waiting_count_ == 0) return 0;
-  std::array<ibv_sge, batch> pieces{};
+  std::array<ibv_sge, batch> segments{};
   std::array<ibv_recv_wr, batch> requests{};
   for (std::size_t i = 0; i < waiting_count_; ++i) {
     const std::uint32_t buffer = waiting_[i];
-    pieces[i] = {reinterpret_cast<std::uint64_t>(at(buffer)), verbs_slot::bytes, blocks_[buffer / step_].local_key()};
+    segments[i] = {reinterpret_cast<std::uint64_t>(at(buffer)), verbs_slot::bytes, blocks_[buffer / step_].local_key()};
     requests[i].wr_id = buffer;
-    requests[i].sg_list = &pieces[i];
+    requests[i].sg_list = &segments[i];
     requests[i].num_sge = 1;
     requests[i].next = i + 1 < waiting_count_ ? &requests[i + 1] : nullptr;
   }

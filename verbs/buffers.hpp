@@ -32,8 +32,8 @@ inline constexpr std::size_t overhead = 32;
 static_assert(overhead >= prefix_bytes + frame::header_bytes);
 /// 16 KB with their trailer, in whole cache lines; longer messages always ask first, whatever SLUICE_EAGER_LIMIT says.
 inline constexpr std::size_t bytes = 16512;
-inline constexpr std::size_t most_payload = bytes - overhead;
-static_assert(most_payload >= 16384 + sizeof(std::uint64_t));
+inline constexpr std::size_t max_payload = bytes - overhead;
+static_assert(max_payload >= 16384 + sizeof(std::uint64_t));
 
 enum class What : std::uint8_t { message = 1, credits = 2 };
 
@@ -63,7 +63,7 @@ class SendSlots {
 class ReceiveBuffers {
  public:
   /// `most`: buffers that may ever be posted; throws when the adapter cannot have so many.
-  ReceiveBuffers(const VerbsDevice& device, std::uint32_t most, std::uint32_t step);
+  ReceiveBuffers(const VerbsDevice& device, std::uint32_t max_receives, std::uint32_t step);
 
   [[nodiscard]] ibv_srq* queue() const { return queue_.get(); }
   /// Registers and posts `step` more. Throws when that fails.

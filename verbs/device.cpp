@@ -127,6 +127,21 @@ VerbsDevice::VerbsDevice(const VerbsLibrary& library, std::string_view name, std
   description_ = describe(chosen, choice);
 }
 
+bool VerbsDevice::register_memory(ByteRange bytes, Registration& registration) const {
+  ibv_mr* const region = library_->reg_mr(domain(), reinterpret_cast<void*>(bytes.begin), bytes.size(),
+                                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
+  if (!region) {
+    errno = library_->error();
+    return false;
+  }
+  registration = {bytes, region->lkey, region->rkey, region};
+  return true;
+}
+
+void VerbsDevice::deregister(const Registration& registration) const {
+  library_->dereg_mr(static_cast<ibv_mr*>(registration.handle));
+}
+
 VerbsMemory::VerbsMemory(const VerbsDevice& device, std::size_t bytes, Access access) {
   void* const start = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) throw_errno("mmap");

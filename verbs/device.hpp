@@ -45,6 +45,10 @@ class VerbsDevice {
   /// "mlx5_0:1, RoCE v2 over IPv4, 10.0.0.1"
   [[nodiscard]] const std::string& description() const { return description_; }
 
+  /// Of the program's memory, for peers as well. False: `errno` says why.
+  bool register_memory(ByteRange bytes, Registration& registration) const;
+  void deregister(const Registration& registration) const;
+
  private:
   const VerbsLibrary* library_;
   VerbsOwner<ibv_context> context_;

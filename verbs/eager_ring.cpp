@@ -27,7 +27,7 @@ RingReceiver::Found RingReceiver::find(std::uint32_t number) const {
   const auto bytes = static_cast<std::uint32_t>(word);
   const std::uint32_t missing = number_in(word) - number;  // were sent, and their entries are on their way
   const bool good =
-      bytes >= verbs_slot::overhead && eager_ring::taken(bytes) <= verbs_slot::bytes && missing < eager_ring::most_under_way;
+      bytes >= verbs_slot::overhead && eager_ring::taken(bytes) <= verbs_slot::bytes && missing < eager_ring::max_under_way;
   if (!good || missing != 0) return {good, word, {}};
   return {true, word, {end_of_slot() - eager_ring::taken(bytes), bytes}};
 }

@@ -29,7 +29,7 @@
 // cheap and memory bounded, however large the job.
 //
 // Sleeping. Nobody is woken by a write. So before a process sleeps in a way that a small message must end, it closes its rings:
-// with Attention `everything` and `sleeper` all of them; with less those of peers that owe it room for messages which
+// with WakeMask `everything` and `sleeper` all of them; with less those of peers that owe it room for messages which
 // wait for that, as small messages bring it. Each connection has a line of words on either side (RingWords), which the peer's
 // adapter writes and reads without the peer's doing anything:
 //
@@ -109,7 +109,7 @@ inline constexpr std::uint32_t uses_that_pay = 32;
 /// Small messages of others after which a ring that has had none may go to somebody else.
 inline constexpr std::uint64_t silence = 1024;
 /// More messages than a peer can have on the way, by either path.
-inline constexpr std::uint32_t most_under_way = 4096;
+inline constexpr std::uint32_t max_under_way = 4096;
 static_assert(slots <= 0xff, "grants are counted in 8 bits in front of each message");
 
 /// What a message of so many bytes, prefix and header included, takes of its slot.
@@ -169,7 +169,7 @@ class RingReceiver {
   void note_begun(std::uint32_t begun, std::uint32_t received) {
     begun_ = begun;
     // Behind `received`, or long ago: nothing by the ring since.
-    state_ = begun - received - 1 < eager_ring::most_under_way ? State::draining : State::closed;
+    state_ = begun - received - 1 < eager_ring::max_under_way ? State::draining : State::closed;
   }
   void note_received(std::uint32_t received) {
     if (state_ == State::draining && received == begun_) state_ = State::closed;

@@ -2,9 +2,9 @@
 //
 //   state      event                           next
 //   none       a message for the peer          calling: the connector of net/ finds the peer and proves both sides
-//   none,      they are introduced             greeting: queue pair made (INIT), receive buffers posted, hello sent on the socket
+//   none,      they are introduced             greeted:  queue pair made (INIT), receive buffers posted, hello sent on the socket
 //   calling
-//   greeting   the peer's hello                proving: queue pair to RTR and RTS, ready sent
+//   greeted    the peer's hello                proving: queue pair to RTR and RTS, ready sent
 //   proving    the peer's ready                open
 //   any        the socket ends, an error of    failed: the peer counts as vanished, unless this process leaves, or the peer
 //              the queue pair, no way to it            has said goodbye
@@ -12,9 +12,9 @@
 // Nothing is sent before the peer's ready, so what is sent meets a queue pair that can take it. What a peer sends may arrive
 // while its ready still lies in the socket, and is taken.
 //
-// A peer that shared memory reaches (`is_near`) has a connection for reads beside that (COOP-hca): no message is ever sent on it,
-// so it has no receive buffers and no ring. It begins with the first wish to read. When it has failed nothing is vanished: the
-// queue pair is ended, so that its adapter touches no memory any more, whoever had reads under way is told, and shared memory
+// A peer that shared memory reaches (`shares_memory`) has a connection for reads beside that (COOP-hca): no message is ever sent
+// on it, so it has no receive buffers and no ring. It begins with the first wish to read. When it has failed nothing is vanished:
+// the queue pair is ended, so that its adapter touches no memory any more, whoever had reads under way is told, and shared memory
 // goes on.
 //
 // The socket stays: nothing but a goodbye is said on it any more, but its end tells at once that the peer has gone, which the
@@ -36,18 +36,18 @@
 namespace sluice {
 
 struct VerbsEndpoint {
-  enum class State : std::uint8_t { none, calling, greeting, proving, open, failed };
+  enum class State : std::uint8_t { none, calling, greeted, proving, open, failed };
   /// What somebody was refused and has to be told of: on_room.
   enum Want : std::uint8_t { nothing = 0, message_room = 1, write_room = 2, read_room = 4 };
 
-  VerbsEndpoint(Peer number, bool near) : peer(number), is_near(near) {}
+  VerbsEndpoint(Peer number, bool on_node) : peer(number), shares_memory(on_node) {}
 
   [[nodiscard]] bool may_send() const { return state == State::open && credits.may_send() && sends.has_room(); }
   [[nodiscard]] bool may_write() const { return state == State::open && sends.has_room(); }
-  [[nodiscard]] bool may_read() const { return may_write() && reads < queue_pair->most_reads(); }
+  [[nodiscard]] bool may_read() const { return may_write() && reads < queue_pair->max_reads(); }
 
   const Peer peer;
-  const bool is_near;
+  const bool shares_memory;
   State state = State::none;
   std::optional<QueuePair> queue_pair;
   SendQueue sends;
@@ -73,7 +73,7 @@ struct VerbsEndpoint {
 
   Descriptor socket;
   bool heard_goodbye = false;
-  std::array<std::byte, Greeting::wire_bytes> heard{};
+  std::array<std::byte, VerbsHello::wire_bytes> heard{};
   std::size_t heard_bytes = 0;
 };
 

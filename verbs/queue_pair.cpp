@@ -60,7 +60,7 @@ QueuePair::QueuePair(VerbsQueues& queues)
     wanted.srq = queues.buffers().queue();
     wanted.qp_type = IBV_QPT_RC;
     wanted.cap.max_send_wr = SendQueue::depth;
-    wanted.cap.max_send_sge = SendQueue::max_pieces;
+    wanted.cap.max_send_sge = SendQueue::max_segments;
     wanted.cap.max_inline_data = size;
     queue_pair_.reset(device_.library().create_qp(device_.domain(), &wanted));
     max_inline_ = size;
@@ -74,7 +74,7 @@ QueuePair::QueuePair(VerbsQueues& queues)
   modify(attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
 }
 
-void QueuePair::connect(const VerbsAddress& peer, const Greeting& hello, std::uint8_t timeout) {
+void QueuePair::connect(const VerbsAddress& peer, const VerbsHello& hello, std::uint8_t timeout) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
   attributes.ah_attr = address_of(peer, device_);

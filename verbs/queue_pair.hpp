@@ -30,9 +30,9 @@ class QueuePair {
   /// Longest send that needs no slot once it is posted.
   [[nodiscard]] std::size_t max_inline() const { return max_inline_; }
   /// RDMA reads that may be under way at a time, once connected.
-  [[nodiscard]] std::uint32_t most_reads() const { return max_reads_; }
+  [[nodiscard]] std::uint32_t max_reads() const { return max_reads_; }
 
-  void connect(const VerbsAddress& peer, const Greeting& hello, std::uint8_t timeout_code);
+  void connect(const VerbsAddress& peer, const VerbsHello& hello, std::uint8_t timeout_code);
 
  private:
   void modify(ibv_qp_attr& attributes, int mask, const char* state);

@@ -20,10 +20,10 @@ class VerbsQueues {
   /// Messages that a peer may have on the way to this process.
   static constexpr std::uint32_t window = 32;
   static constexpr std::uint32_t send_slots = 64;
-  static_assert(Credits::buffers(window) + eager_ring::slots < eager_ring::most_under_way);
+  static_assert(Credits::buffers(window) + eager_ring::slots < eager_ring::max_under_way);
 
-  /// For connections with up to `peers` others, and with `near_peers` more for reads alone.
-  VerbsQueues(VerbsDevice device, std::size_t peers, std::size_t near_peers = 0);
+  /// For connections with up to `peers` others, and with `node_peers` more for reads alone.
+  VerbsQueues(VerbsDevice device, std::size_t peers, std::size_t node_peers = 0);
   VerbsQueues(const VerbsQueues&) = delete;
   VerbsQueues& operator=(const VerbsQueues&) = delete;
 

@@ -12,18 +12,18 @@ int SendQueue::append(const Request& request) {
                       (holds_slot && (slots_->scarce() || unsignalled_slots_ == slot_interval));
   if (signal) unsignalled_ = unsignalled_slots_ = 0;
 
-  auto& pieces = pieces_[chained_];
+  auto& segments = segments_[chained_];
   int count = 0;
   const auto add = [&](const std::byte* from, std::size_t bytes, std::uint32_t key) {
-    pieces[static_cast<std::size_t>(count++)] = {reinterpret_cast<std::uint64_t>(from), static_cast<std::uint32_t>(bytes), key};
+    segments[static_cast<std::size_t>(count++)] = {reinterpret_cast<std::uint64_t>(from), static_cast<std::uint32_t>(bytes), key};
   };
   add(request.start, request.bytes, request.local_key);
-  if (!request.gathered.empty()) add(request.gathered.data(), request.gathered.size(), request.gathered_key);
+  if (!request.sge_payload.empty()) add(request.sge_payload.data(), request.sge_payload.size(), request.sge_key);
   if (request.tail_bytes != 0) add(request.start + request.bytes, request.tail_bytes, request.local_key);
   ibv_send_wr& built = requests_[chained_];
   built = {};
   built.wr_id = posted_ | mark;
-  built.sg_list = pieces.data();
+  built.sg_list = segments.data();
   built.num_sge = count;
   built.opcode = request.operation;
   if (signal) built.send_flags |= IBV_SEND_SIGNALED;

@@ -45,12 +45,12 @@ class SendQueue {
     std::uint64_t token = 0;
     bool is_inline = false;  // the adapter has its copy once it is posted, and the slot comes back then
     /// What the adapter gathers behind `start`: this, and then so many bytes more from behind `start`.
-    std::span<const std::byte> gathered = {};
-    std::uint32_t gathered_key = 0;
+    std::span<const std::byte> sge_payload = {};
+    std::uint32_t sge_key = 0;
     std::uint32_t tail_bytes = 0;
   };
   /// Of one request, in memory.
-  static constexpr std::size_t max_pieces = 3;
+  static constexpr std::size_t max_segments = 3;
   /// What became complete, in order.
   struct Done {
     std::uint32_t slot = SendSlots::none;
@@ -100,7 +100,7 @@ class SendQueue {
   std::uint32_t unsignalled_ = 0;
   std::uint32_t unsignalled_slots_ = 0;
   std::array<ibv_send_wr, chain> requests_{};
-  std::array<std::array<ibv_sge, max_pieces>, chain> pieces_{};
+  std::array<std::array<ibv_sge, max_segments>, chain> segments_{};
   std::array<std::uint32_t, chain> inline_slots_{};
   std::size_t chained_ = 0;
 };

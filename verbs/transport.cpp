@@ -52,25 +52,23 @@ std::uint32_t VerbsTransport::begin_slot(Endpoint& endpoint, std::byte* slot, Wh
   return verbs_slot::prefix_bytes;
 }
 
-void VerbsTransport::commit(Peer to, const MessageHeader& header) {
+void VerbsTransport::commit(Peer to, const WireHeader& header) {
   Endpoint& target = endpoint(to);
   const auto bytes = static_cast<std::uint32_t>(verbs_slot::overhead) + header.payload_bytes;
   send_slot(target, header, {.bytes = bytes, .is_inline = bytes <= target.queue_pair->max_inline()});
 }
 
-bool VerbsTransport::send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload,
-                                   std::uint32_t local_key, std::uint64_t token) {
+bool VerbsTransport::send_sge(Peer to, const WireHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
+                              std::uint64_t token) {
   if (!reserve(to, payload.size())) return false;
-  send_slot(endpoint(to), header,
-            {.bytes = static_cast<std::uint32_t>(verbs_slot::overhead),
-             .token = token,
-             .gathered = payload,
-             .gathered_key = local_key});
+  send_slot(
+      endpoint(to), header,
+      {.bytes = static_cast<std::uint32_t>(verbs_slot::overhead), .token = token, .sge_payload = payload, .sge_key = local_key});
   return true;
 }
 
 /// `message`: how much of it is in the reserved slot, and what else there is of it.
-void VerbsTransport::send_slot(Endpoint& endpoint, const MessageHeader& header, SendQueue::Request message) {
+void VerbsTransport::send_slot(Endpoint& endpoint, const WireHeader& header, SendQueue::Request message) {
   ++counts_.messages_sent;
   ++counts_.sent_of_kind[static_cast<std::size_t>(header.kind)];
   counts_.bytes_sent += header.payload_bytes;
@@ -287,8 +285,8 @@ bool VerbsTransport::deliver(Endpoint& endpoint, std::span<const std::byte> mess
     return false;
   }
   const auto header = message.subspan<verbs_slot::prefix_bytes, frame::header_bytes>();
-  const frame::Decoded decoded = frame::decode(header, verbs_slot::most_payload);
-  if (!decoded.good()) return no(frame::explain(header, verbs_slot::most_payload));
+  const frame::Decoded decoded = frame::decode(header, verbs_slot::max_payload);
+  if (!decoded.good()) return no(frame::explain(header, verbs_slot::max_payload));
   const std::span<const std::byte> payload = message.subspan(verbs_slot::overhead);
   if (decoded.control != frame::Control::none || decoded.header.payload_bytes != payload.size())
     return no(std::to_string(decoded.header.payload_bytes) + " bytes are announced, " + std::to_string(payload.size()) + " came");

@@ -2,17 +2,17 @@
 // receive queue, one completion queue.
 //
 // Who polls. A thread inside a call polls the completion queue, which costs no system call. Who goes to sleep arms the queue
-// first and then looks once more (`set_attention`, `pending`); the entry that comes then makes the completion channel readable.
+// first and then looks once more (`set_wake_mask`, `pending`); the entry that comes then makes the completion channel readable.
 // The helper thread sleeps in an epoll set, which holds
 //
 //   bell      wake_helper
 //   listeners the connector: callers, calls (net/connector.hpp)
-//   channel   completions, watched only while attention asks for it
+//   channel   completions, watched only while the wake mask asks for it
 //   adapter   asynchronous events: a queue pair, a port or the adapter in error
-//   sockets   of all connections: greetings, and the end of a peer
+//   sockets   of all connections: hellos, and the end of a peer
 //
-// The channel's event is taken only under the engine lock, when attention is raised again: a stale one wakes somebody once for
-// nothing, a lost one cannot be. A sleeping application thread waits on the channel itself, and on an eventfd by which other
+// The channel's event is taken only under the engine lock, when the wake mask is raised again: a stale one wakes somebody once
+// for nothing, a lost one cannot be. A sleeping application thread waits on the channel itself, and on an eventfd by which other
 // threads poke it; where another transport sleeps for this one (`hears_for_sleepers`), the helper thread is armed instead and
 // pokes.
 //
@@ -33,13 +33,13 @@
 
 #include "net/bell.hpp"
 #include "net/connector.hpp"
-#include "runtime/transport/far_transport.hpp"
+#include "runtime/transport/network_transport.hpp"
 #include "verbs/endpoint.hpp"
 #include "verbs/queues.hpp"
 
 namespace sluice {
 
-class VerbsTransport final : public FarTransport, public Rdma {
+class VerbsTransport final : public NetworkTransport, public Rdma {
  public:
   struct Options {
     Peer self{};
@@ -73,7 +73,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
     std::vector<VerbsAddress> addresses;
     std::vector<TcpEndpoint> endpoints;
     std::vector<bool> on_this_host;
-    std::vector<bool> is_near = {};  // shared memory reaches it, and only reads go this way; empty: none
+    std::vector<bool> shares_memory = {};  // shared memory reaches it, and only reads go this way; empty: none
   };
 
   VerbsTransport(const Options& options, std::unique_ptr<VerbsQueues> queues, Listener listener, Job job);
@@ -92,9 +92,9 @@ class VerbsTransport final : public FarTransport, public Rdma {
   bool take_helper_events() override;
   void say_goodbye() override;
 
-  [[nodiscard]] std::size_t max_payload(Peer) const override { return verbs_slot::most_payload; }
+  [[nodiscard]] std::size_t max_payload(Peer) const override { return verbs_slot::max_payload; }
   std::byte* reserve(Peer to, std::size_t payload_bytes) override;
-  void commit(Peer to, const MessageHeader& header) override;
+  void commit(Peer to, const WireHeader& header) override;
   int poll(MessageSink& sink) override;
   [[nodiscard]] bool pending() const override;
 
@@ -107,14 +107,14 @@ class VerbsTransport final : public FarTransport, public Rdma {
   bool write(Peer peer, std::span<const std::byte> local, std::uint32_t local_key, RemoteMemory remote,
              std::uint64_t token) override;
   bool read(Peer peer, std::span<std::byte> local, std::uint32_t local_key, RemoteMemory remote, std::uint64_t token) override;
-  bool send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
-                     std::uint64_t token) override;
+  bool send_sge(Peer to, const WireHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
+                std::uint64_t token) override;
   [[nodiscard]] bool may_read(Peer peer) override;
   [[nodiscard]] bool places_in_order() const override { return options_.places_in_order; }
   [[nodiscard]] std::size_t largest_transfer() const override;
 
-  void flush_alerts() override {}
-  void set_attention(Attention level) override;
+  void flush_wakeups() override {}
+  void set_wake_mask(WakeMask level) override;
   void sleep(std::chrono::microseconds limit) override;
   void poke() override;
   void forget_pokes() override;
@@ -130,7 +130,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
 
   // --- messages (transport.cpp) -------------------------------------------------------------------------------------
   bool refuse(Endpoint& endpoint, Endpoint::Want want);
-  void send_slot(Endpoint& endpoint, const MessageHeader& header, SendQueue::Request message);
+  void send_slot(Endpoint& endpoint, const WireHeader& header, SendQueue::Request message);
   void post(Endpoint& endpoint, const SendQueue::Request& request);
   void flush(Endpoint& endpoint);
   std::uint32_t begin_slot(Endpoint& endpoint, std::byte* slot, verbs_slot::What what);
@@ -149,7 +149,7 @@ class VerbsTransport final : public FarTransport, public Rdma {
 
   // --- the fast path (transport_ring.cpp) ---------------------------------------------------------------------------
   [[nodiscard]] static std::size_t max_rings(const Options& options);
-  [[nodiscard]] static bool may_go_by_ring(const MessageHeader& header);
+  [[nodiscard]] static bool may_go_by_ring(const WireHeader& header);
   void write_to_ring(Endpoint& endpoint, SendQueue::Request message);
   int poll_rings(MessageSink& sink);
   bool take_from_ring(Endpoint& endpoint, MessageSink& sink);
@@ -169,9 +169,9 @@ class VerbsTransport final : public FarTransport, public Rdma {
   [[nodiscard]] bool is_connected(Peer peer) const;
   void call(Endpoint& endpoint);
   void greet(Peer peer, Descriptor socket);
-  void say(Endpoint& endpoint, Greeting::Step step);
+  void say(Endpoint& endpoint, VerbsHello::Step step);
   void hear(Endpoint& endpoint);
-  void on_greeting(Endpoint& endpoint, const Greeting& greeting);
+  void on_hello(Endpoint& endpoint, const VerbsHello& hello);
   void hear_adapter();
   void on_adapter_event(const ibv_async_event& event);
   void lose(Endpoint& endpoint, const std::string& cause);
@@ -193,12 +193,12 @@ class VerbsTransport final : public FarTransport, public Rdma {
   std::vector<Endpoint*> consumed_;  // one entry for each message whose buffer is not posted again yet
   std::vector<Endpoint*> to_grant_;  // with credits to tell
   std::vector<Endpoint*> ringed_;    // with a ring in this process
-  std::vector<Endpoint*> failed_;    // near ones, whose reads under way are not ended yet
+  std::vector<Endpoint*> failed_;    // those on this node, whose reads under way are not ended yet
   std::vector<std::unique_ptr<VerbsMemory>> ring_memory_;
   std::size_t max_rings_;
   std::size_t connections_ = 0;
   std::uint64_t small_messages_ = 0;  // by rings
-  Attention attention_ = Attention::none;
+  WakeMask wake_mask_ = WakeMask::none;
   std::uint64_t look_at_rings_ = never;  // when the helper thread looks for messages of which nobody tells it
   mutable std::array<ibv_wc, batch> entries_{};
   mutable int fetched_ = 0;

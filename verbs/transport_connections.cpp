@@ -51,7 +51,7 @@ VerbsTransport::Endpoint& VerbsTransport::endpoint(Peer peer) {
   auto& slot = endpoints_[static_cast<std::size_t>(peer)];
   if (!slot) {
     const auto index = static_cast<std::size_t>(peer);
-    slot = std::make_unique<Endpoint>(peer, index < job_.is_near.size() && job_.is_near[index]);
+    slot = std::make_unique<Endpoint>(peer, index < job_.shares_memory.size() && job_.shares_memory[index]);
   }
   return *slot;
 }
@@ -76,15 +76,15 @@ void VerbsTransport::call(Endpoint& endpoint) {
   endpoint.state = Endpoint::State::calling;
   const auto rank = static_cast<std::size_t>(endpoint.peer);
   connector_.call(endpoint.peer,
-                  Connector::places_of(job_.endpoints[rank], job_.endpoints[static_cast<std::size_t>(options_.self)],
-                                       job_.on_this_host[rank]));
+                  Connector::destinations_of(job_.endpoints[rank], job_.endpoints[static_cast<std::size_t>(options_.self)],
+                                             job_.on_this_host[rank]));
   note_deadline();
   wake_helper();
 }
 
 void VerbsTransport::greet(Peer peer, Descriptor socket) {
   Endpoint& met = endpoint(peer);
-  met.state = Endpoint::State::greeting;
+  met.state = Endpoint::State::greeted;
   met.socket = std::move(socket);
   tune_socket(met.socket.get(), options_.handshake_seconds);
   system::epoll_control(helper_epoll_.get(), EPOLL_CTL_ADD, met.socket.get(), EPOLLIN,
@@ -93,28 +93,28 @@ void VerbsTransport::greet(Peer peer, Descriptor socket) {
     met.queue_pair.emplace(*queues_);
     by_queue_pair_.emplace(met.queue_pair->number(), &met);
     met.sends.open(met.queue_pair->get(), queues_->slots());
-    if (!met.is_near) {
+    if (!met.shares_memory) {
       met.words = &queues_->ring_words(connections_++);
       queues_->buffers().grow();
     }
   } catch (const std::exception& error) {
     return lose(met, std::string("this process cannot connect to it: ") + error.what());
   }
-  say(met, Greeting::Step::hello);
-  if (said_goodbye_) say(met, Greeting::Step::goodbye);
+  say(met, VerbsHello::Step::hello);
+  if (said_goodbye_) say(met, VerbsHello::Step::goodbye);
 }
 
-void VerbsTransport::say(Endpoint& endpoint, Greeting::Step step) {
-  Greeting greeting{.step = step,
-                    .queue_pair = endpoint.queue_pair->number(),
-                    .packet_number = endpoint.queue_pair->packet_number(),
-                    .window = VerbsQueues::window,
-                    .buffer_bytes = verbs_slot::bytes};
+void VerbsTransport::say(Endpoint& endpoint, VerbsHello::Step step) {
+  VerbsHello hello{.step = step,
+                   .queue_pair = endpoint.queue_pair->number(),
+                   .packet_number = endpoint.queue_pair->packet_number(),
+                   .window = VerbsQueues::window,
+                   .buffer_bytes = verbs_slot::bytes};
   if (max_rings_ != 0 && endpoint.words) {
-    greeting.ring_words = queues_->ring_words_memory().remote(endpoint.words);
-    greeting.ring_slots = eager_ring::slots;
+    hello.ring_words = queues_->ring_words_memory().remote(endpoint.words);
+    hello.ring_slots = eager_ring::slots;
   }
-  const Greeting::Wire bytes = greeting.encode();
+  const VerbsHello::Wire bytes = hello.encode();
   // Three records at most are ever said on this socket: they fit into its buffer.
   if (system::send(endpoint.socket.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
     lose(endpoint, std::string("its connection failed: ") + std::strerror(errno));
@@ -133,36 +133,36 @@ void VerbsTransport::hear(Endpoint& endpoint) {
     endpoint.heard_bytes += static_cast<std::size_t>(bytes);
     if (endpoint.heard_bytes < endpoint.heard.size()) continue;
     endpoint.heard_bytes = 0;
-    const std::optional<Greeting> greeting = Greeting::decode(endpoint.heard);
-    if (!greeting) return lose(endpoint, "what it says of its queue pair cannot be understood");
-    on_greeting(endpoint, *greeting);
+    const std::optional<VerbsHello> hello = VerbsHello::decode(endpoint.heard);
+    if (!hello) return lose(endpoint, "what it says of its queue pair cannot be understood");
+    on_hello(endpoint, *hello);
   }
 }
 
-void VerbsTransport::on_greeting(Endpoint& endpoint, const Greeting& greeting) {
-  if (greeting.step == Greeting::Step::goodbye) {
+void VerbsTransport::on_hello(Endpoint& endpoint, const VerbsHello& hello) {
+  if (hello.step == VerbsHello::Step::goodbye) {
     endpoint.heard_goodbye = true;
-  } else if (endpoint.state == Endpoint::State::greeting && greeting.step == Greeting::Step::hello) {
-    if (greeting.buffer_bytes != verbs_slot::bytes) {
-      return lose(endpoint, "it has buffers of " + std::to_string(greeting.buffer_bytes) + " bytes, this process of " +
+  } else if (endpoint.state == Endpoint::State::greeted && hello.step == VerbsHello::Step::hello) {
+    if (hello.buffer_bytes != verbs_slot::bytes) {
+      return lose(endpoint, "it has buffers of " + std::to_string(hello.buffer_bytes) + " bytes, this process of " +
                                 std::to_string(verbs_slot::bytes));
     }
-    endpoint.credits = Credits(greeting.window, VerbsQueues::window);
+    endpoint.credits = Credits(hello.window, VerbsQueues::window);
     // Rings only where both sides have them: who writes into one must see at once when it is closed.
-    if (max_rings_ != 0 && endpoint.words && greeting.ring_slots != 0) {
-      endpoint.peer_words = greeting.ring_words;
-      endpoint.to_ring = RingSender(*endpoint.words, greeting.ring_slots);
-      endpoint.ring_credits = Credits(greeting.ring_slots, eager_ring::slots);
+    if (max_rings_ != 0 && endpoint.words && hello.ring_slots != 0) {
+      endpoint.peer_words = hello.ring_words;
+      endpoint.to_ring = RingSender(*endpoint.words, hello.ring_slots);
+      endpoint.ring_credits = Credits(hello.ring_slots, eager_ring::slots);
     }
     try {
       const VerbsAddress& address = job_.addresses[static_cast<std::size_t>(endpoint.peer)];
-      endpoint.queue_pair->connect(address, greeting, QueuePair::timeout_code(options_.retry_seconds));
+      endpoint.queue_pair->connect(address, hello, QueuePair::timeout_code(options_.retry_seconds));
     } catch (const std::exception& error) {
       return lose(endpoint, std::string("this process cannot connect to it: ") + error.what());
     }
     endpoint.state = Endpoint::State::proving;
-    say(endpoint, Greeting::Step::ready);
-  } else if (endpoint.state == Endpoint::State::proving && greeting.step == Greeting::Step::ready) {
+    say(endpoint, VerbsHello::Step::ready);
+  } else if (endpoint.state == Endpoint::State::proving && hello.step == VerbsHello::Step::ready) {
     endpoint.state = Endpoint::State::open;
     ++counts_.connections;
   } else {
@@ -216,7 +216,7 @@ void VerbsTransport::lose(Endpoint& endpoint, const std::string& cause) {
   if (endpoint.state == Endpoint::State::failed) return;
   endpoint.state = Endpoint::State::failed;
   endpoint.socket.reset();  // and thereby leaves the epoll set
-  if (endpoint.is_near) {
+  if (endpoint.shares_memory) {
     if (endpoint.queue_pair) failed_.push_back(&endpoint);
     wake_helper();
     return;
@@ -229,8 +229,8 @@ void VerbsTransport::lose(Endpoint& endpoint, const std::string& cause) {
   wake_helper();
 }
 
-/// Of near peers, whose connections have failed. Without a queue pair the adapter uses no memory for it any more; not in `lose`,
-/// which may be called while completions of that queue pair are handled, and where nobody can be told.
+/// Of peers on this node, whose connections have failed. Without a queue pair the adapter uses no memory for it any more; not in
+/// `lose`, which may be called while completions of that queue pair are handled, and where nobody can be told.
 int VerbsTransport::end_failed_reads(MessageSink& sink) {
   int told = 0;
   for (Endpoint* endpoint : std::exchange(failed_, {})) {
@@ -256,7 +256,7 @@ void VerbsTransport::say_goodbye() {
   said_goodbye_ = true;
   for (const auto& endpoint : endpoints_) {
     if (endpoint && endpoint->state > Endpoint::State::calling && endpoint->state != Endpoint::State::failed)
-      say(*endpoint, Greeting::Step::goodbye);
+      say(*endpoint, VerbsHello::Step::goodbye);
   }
 }
 

@@ -18,21 +18,14 @@ std::size_t VerbsTransport::largest_transfer() const {
 }
 
 bool VerbsTransport::register_memory(ByteRange bytes, Registration& registration) {
-  const VerbsLibrary& library = device_.library();
-  ibv_mr* const region = library.reg_mr(device_.domain(), reinterpret_cast<void*>(bytes.begin), bytes.size(),
-                                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
-  if (!region) {
-    errno = library.error();
-    return false;
-  }
-  registration = {bytes, region->lkey, region->rkey, region};
+  if (!device_.register_memory(bytes, registration)) return false;
   own_pins::add(bytes);
   ++counts_.registrations;
   return true;
 }
 
 void VerbsTransport::deregister(const Registration& registration) {
-  device_.library().dereg_mr(static_cast<ibv_mr*>(registration.handle));
+  device_.deregister(registration);
   own_pins::remove(registration.bytes);
 }
 
@@ -53,7 +46,7 @@ SendQueue::Request transfer(ibv_wr_opcode operation, std::span<const std::byte> 
 
 Rdma* VerbsTransport::loopback(Peer peer) {
   const auto index = static_cast<std::size_t>(peer);
-  if (index >= job_.is_near.size() || !job_.is_near[index] || peer == options_.self) return nullptr;
+  if (index >= job_.shares_memory.size() || !job_.shares_memory[index] || peer == options_.self) return nullptr;
   return endpoint(peer).state == Endpoint::State::failed ? nullptr : this;
 }
 

@@ -29,14 +29,14 @@ std::size_t VerbsTransport::max_rings(const Options& options) {
 
 // --- the sender ------------------------------------------------------------------------------------------------------------
 
-bool VerbsTransport::may_go_by_ring(const MessageHeader& header) {
+bool VerbsTransport::may_go_by_ring(const WireHeader& header) {
   return header.kind == MessageKind::eager && (header.flags & flag_synchronous) == 0 &&
          eager_ring::taken(verbs_slot::overhead + header.payload_bytes) <= verbs_slot::bytes;
 }
 
 /// `message` as it would be sent: of its own in the slot, with what is gathered behind that.
 void VerbsTransport::write_to_ring(Endpoint& endpoint, SendQueue::Request message) {
-  const auto bytes = static_cast<std::uint32_t>(message.bytes + message.gathered.size());
+  const auto bytes = static_cast<std::uint32_t>(message.bytes + message.sge_payload.size());
   std::byte* const behind = queues_->slots().at(message.slot) + message.bytes;
   const RingSender::Write write = endpoint.to_ring.next(behind, bytes, endpoint.sent - 1);
   endpoint.ring_credits.note_sent();
@@ -44,7 +44,7 @@ void VerbsTransport::write_to_ring(Endpoint& endpoint, SendQueue::Request messag
   message.operation = IBV_WR_RDMA_WRITE;
   message.remote_address = write.remote.address;
   message.remote_key = write.remote.key;
-  (message.gathered.empty() ? message.bytes : message.tail_bytes) += write.bytes - bytes;
+  (message.sge_payload.empty() ? message.bytes : message.tail_bytes) += write.bytes - bytes;
   message.is_inline = write.bytes <= endpoint.queue_pair->max_inline();
   post(endpoint, message);
 }
@@ -81,7 +81,7 @@ void VerbsTransport::note_small(Endpoint& endpoint, Path path) {
   endpoint.last_use = small_messages_;
   if (path == Path::ring) ++endpoint.ring_uses;
   if (path == Path::ring || endpoint.peer_words.address == 0 || !endpoint.ring.may_open()) return;
-  if (endpoint.queue_pair->most_reads() == 0) return;  // could not be closed
+  if (endpoint.queue_pair->max_reads() == 0) return;  // could not be closed
   const std::uint32_t needed = endpoint.ring_memory ? endpoint.next_use : eager_ring::first_use;
   if (++endpoint.small_sent < needed) return;
   endpoint.small_sent = 0;
@@ -167,7 +167,7 @@ void VerbsTransport::on_begun_read(Endpoint& endpoint) {
 /// Each message of this peer has to wake somebody: for itself, or for the room that it grants to messages that wait for it.
 bool VerbsTransport::must_be_woken_by(const Endpoint& endpoint) const {
   const bool waits_for_room = (endpoint.wants & Endpoint::message_room) != 0;
-  return asks_for(attention_, News::eager) || (attention_ != Attention::none && waits_for_room);
+  return asks_for(wake_mask_, EventMask::eager) || (wake_mask_ != WakeMask::none && waits_for_room);
 }
 
 void VerbsTransport::close_rings() {

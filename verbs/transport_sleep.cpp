@@ -18,9 +18,9 @@ constexpr std::uint64_t ring_interval_ns = 1'000'000;
 
 }  // namespace
 
-void VerbsTransport::set_attention(Attention level) {
-  const bool wanted = level != Attention::none;
-  attention_ = level;
+void VerbsTransport::set_wake_mask(WakeMask level) {
+  const bool wanted = level != WakeMask::none;
+  wake_mask_ = level;
   if (wanted) close_rings();
   const bool restless = wanted && rings_are_restless();
   sleeps_short_.store(restless, std::memory_order_relaxed);
@@ -34,7 +34,7 @@ void VerbsTransport::set_attention(Attention level) {
     }
     if (!queue_armed_) queue_armed_ = ibv_req_notify_cq(queues_->completions(), 0) == 0;
   }
-  const bool helper_wanted = wanted && (options_.hears_for_sleepers || level != Attention::sleeper);
+  const bool helper_wanted = wanted && (options_.hears_for_sleepers || level != WakeMask::sleeper);
   if (!helper_wanted && !helper_armed_) return;
   helper_armed_ = helper_wanted;
   const std::uint32_t events = EPOLLONESHOT | (helper_wanted ? std::uint32_t{EPOLLIN} : 0);
@@ -75,7 +75,7 @@ bool VerbsTransport::take_helper_events() {
     if (tag == watch_tags::adapter) adapter_rang_ = true;
     if (tag >= watch_tags::first_peer) rang_.push_back(Peer{static_cast<std::int32_t>(tag - watch_tags::first_peer)});
   }
-  return count > 0 || helper_patience() == 0;
+  return count > 0 || helper_wait_ms() == 0;
 }
 
 void VerbsTransport::wake_helper() { bell_.ring(); }

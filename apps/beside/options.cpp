@@ -7,7 +7,7 @@
 namespace beside {
 
 Options parse_options(int argc, char** argv, apps::World world) {
-  constexpr std::size_t most_bytes = std::numeric_limits<int>::max();
+  constexpr std::size_t max_bytes = std::numeric_limits<int>::max();
   Options options;
   apps::OptionTable table("beside", world.rank);
   table.number("--bytes", options.bytes, "of a long message (4194304); 0: no long messages, for comparison");
@@ -18,7 +18,7 @@ Options parse_options(int argc, char** argv, apps::World world) {
   table.flag("--outward", options.outward, "the first rank sends the long messages; it receives them otherwise");
   table.parse(argc, argv);
   if (world.ranks < 2) table.reject("two ranks or more are needed");
-  if (options.bytes > most_bytes) table.reject("--bytes must be below 2 GB");
+  if (options.bytes > max_bytes) table.reject("--bytes must be below 2 GB");
   if (options.rounds == 0) table.reject("--rounds 0: there is nothing to measure");
   if (options.bytes != 0 && options.messages == 0) table.reject("--messages 0: there are no long messages; say --bytes 0");
   if (options.bytes == 0 && options.pings == 0) table.reject("--pings 0: there is nothing to measure");

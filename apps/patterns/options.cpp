@@ -5,7 +5,7 @@
 namespace patterns {
 
 Options parse_options(int argc, char** argv, apps::World world) {
-  constexpr std::size_t most_bytes = std::numeric_limits<int>::max();
+  constexpr std::size_t max_bytes = std::numeric_limits<int>::max();
   Options options;
   std::size_t bytes = 0;
   apps::OptionTable table("patterns", world.rank);
@@ -23,7 +23,7 @@ Options parse_options(int argc, char** argv, apps::World world) {
   if (world.ranks < 2) table.reject("a pattern needs two ranks or more");
   if (world.ranks % 2 != 0 && (options.pattern == "exchange" || options.pattern == "echo"))
     table.reject("these ranks are no pairs");
-  if (bytes > most_bytes) table.reject("--bytes must be below 2 GB");
+  if (bytes > max_bytes) table.reject("--bytes must be below 2 GB");
   if (options.segment == 0) table.reject("--segment 0: nothing would be sent");
   if (options.pattern == "reduce" && bytes % sizeof(double) != 0) table.reject("--bytes of reduce must be a multiple of 8");
   options.sizes = bytes == 0 ? std::vector<std::size_t>{65536, 262144, 1048576, 4194304} : std::vector{bytes};

@@ -67,6 +67,7 @@ void StagedReceive::deliver(std::size_t bytes) {
                  [&](std::uintptr_t address, std::size_t offset, std::size_t length) {
                    return device_memory::copy_to_device(address, bytes_.get() + offset, length);
                  });
+  if (other_) other_->deliver(other_->device_.bytes());
 }
 
 }  // namespace sluice

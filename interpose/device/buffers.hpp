@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-/// The host memory of one receive.
+/// The host memory of one receive, or of the blocks that one call receives.
 class StagedReceive {
  public:
   StagedReceive(const UserBuffer& device, const char* call);
@@ -23,6 +23,8 @@ class StagedReceive {
   StagedReceive& operator=(const StagedReceive&) = delete;
 
   [[nodiscard]] UserBuffer buffer() const { return {bytes_.get(), device_.bytes(), byte_layout()}; }
+  /// Another one, which is delivered with this one, and as a whole.
+  void add(std::unique_ptr<StagedReceive> other) { other_ = std::move(other); }
   /// So many bytes of the message have come. Once: later calls do nothing.
   void deliver(std::size_t bytes);
   void deliver(const Outcome& outcome) {
@@ -33,6 +35,7 @@ class StagedReceive {
   UserBuffer device_;
   std::unique_ptr<std::byte[]> bytes_;
   const char* call_;
+  std::unique_ptr<StagedReceive> other_;
   bool delivered_ = false;
 };
 

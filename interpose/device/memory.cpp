@@ -27,7 +27,7 @@ constinit std::atomic<std::uint8_t> sluice_device_search{State::changed};
 
 namespace {
 
-constexpr std::size_t most_runtimes = 4;
+constexpr std::size_t max_runtimes = 4;
 /// dlopen tells that it was called before it has loaded anything: so many calls look whether it has.
 constexpr unsigned looks_after_change = 1000;
 
@@ -41,7 +41,7 @@ Search& search() {
   return *made;
 }
 /// Written under the search's mutex, in order; read by any thread.
-constinit std::array<std::atomic<const DeviceRuntime*>, most_runtimes> runtimes{};
+constinit std::array<std::atomic<const DeviceRuntime*>, max_runtimes> runtimes{};
 
 unsigned long long count_loaded() {
   unsigned long long loaded = 0;
@@ -66,9 +66,9 @@ std::vector<std::string> loaded_libraries() {
 }
 
 void add(const DeviceRuntime* runtime) {
-  for (auto& place : runtimes) {
-    if (place.load(std::memory_order_relaxed)) continue;
-    return place.store(runtime, std::memory_order_release);
+  for (auto& slot : runtimes) {
+    if (slot.load(std::memory_order_relaxed)) continue;
+    return slot.store(runtime, std::memory_order_release);
   }
 }
 
@@ -105,8 +105,8 @@ void look() {
 }
 
 const DeviceRuntime* owner_of(std::uintptr_t address, Class& found) {
-  for (const auto& place : runtimes) {
-    const DeviceRuntime* const runtime = place.load(std::memory_order_acquire);
+  for (const auto& slot : runtimes) {
+    const DeviceRuntime* const runtime = slot.load(std::memory_order_acquire);
     if (!runtime) break;
     found = runtime->classify(address);
     if (found != Class::ordinary) return runtime;
@@ -117,8 +117,8 @@ const DeviceRuntime* owner_of(std::uintptr_t address, Class& found) {
 
 /// Whole pages, as a driver pins them: of a neighbour's, too. Short ranges are looked at page by page, long ones here and there.
 bool any_shared(ByteRange pages) {
-  constexpr std::size_t most_looks = 16;
-  const std::size_t step = std::max<std::size_t>(1, pages.size() / page_bytes / most_looks) * page_bytes;
+  constexpr std::size_t max_looks = 16;
+  const std::size_t step = std::max<std::size_t>(1, pages.size() / page_bytes / max_looks) * page_bytes;
   Class found{};
   for (std::uintptr_t at = pages.begin; at < pages.end; at += step) {
     if (owner_of(at, found)) return true;

@@ -46,6 +46,8 @@ void find_predefined(Predefined& objects) {
   find(objects.max, "ompi_mpi_op_max");
   find(objects.sum, "ompi_mpi_op_sum");
   find(objects.bit_or, "ompi_mpi_op_bor");
+  find(objects.replace, "ompi_mpi_op_replace");
+  find(objects.no_op, "ompi_mpi_op_no_op");
   find(objects.errors_are_fatal, "ompi_mpi_errors_are_fatal");
   find(objects.errors_return, "ompi_mpi_errors_return");
   find(objects.errors_abort, "ompi_mpi_errors_abort");

@@ -24,7 +24,7 @@ struct Predefined {
   MPI_Message message_null, message_no_proc;
   MPI_Datatype datatype_null, byte, packed, integer, uint64;
   MPI_Info info_null;
-  MPI_Op max, sum, bit_or;
+  MPI_Op max, sum, bit_or, replace, no_op;
   MPI_Errhandler errors_are_fatal, errors_return, errors_abort;  // the last one is null in older hosts
 };
 

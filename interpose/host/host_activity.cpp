@@ -18,10 +18,11 @@ struct ActivePersistent {
   std::set<MPI_Request> requests;
 };
 
-/// Windows of shared memory that are open.
+/// Windows of shared memory that are open. Between the host's end of a window and ours another thread may get one with the same
+/// handle, so one may be there twice.
 struct SharedWindows {
   std::mutex mutex;
-  std::set<MPI_Win> windows;
+  std::multiset<MPI_Win> windows;
 };
 
 /// Never below zero: extensions of the host can hand out requests that were not counted.
@@ -73,7 +74,9 @@ int HostActivity::freed(int code, MPI_Win window) {
   if (code != MPI_SUCCESS || !engaged()) return code;
   auto& open = shared_windows();
   const std::scoped_lock guard(open.mutex);
-  if (open.windows.erase(window) == 0) return ended(code);
+  const auto found = open.windows.find(window);
+  if (found == open.windows.end()) return ended(code);
+  open.windows.erase(found);
   shared_windows_.store(open.windows.size(), std::memory_order_relaxed);
   return code;
 }

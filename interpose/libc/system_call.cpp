@@ -17,6 +17,7 @@
 #include <array>
 
 #include "interpose/libc/kept_calls.hpp"
+#include "runtime/alias/watched_memory.hpp"
 
 namespace sluice {
 namespace {
@@ -34,11 +35,12 @@ struct BufferList {
   std::uint64_t tags;
 };
 
-constexpr std::size_t most_numbers = 512;
-constexpr std::array<std::uint8_t, most_numbers> taken = [] {
-  std::array<std::uint8_t, most_numbers> table{};
-  for (const long number : {long{SYS_ioctl}, long{SYS_madvise}, long{SYS_vmsplice}, long{SYS_io_submit}, long{SYS_pkey_mprotect},
-                            long{SYS_io_uring_register}, call_mseal})
+constexpr std::size_t max_numbers = 512;
+constexpr std::array<std::uint8_t, max_numbers> taken = [] {
+  std::array<std::uint8_t, max_numbers> table{};
+  for (const long number :
+       {long{SYS_munmap}, long{SYS_mmap}, long{SYS_mremap}, long{SYS_shmat}, long{SYS_brk}, long{SYS_ioctl}, long{SYS_madvise},
+        long{SYS_vmsplice}, long{SYS_io_submit}, long{SYS_pkey_mprotect}, long{SYS_io_uring_register}, call_mseal})
     table[static_cast<std::size_t>(number)] = 1;
   return table;
 }();
@@ -68,6 +70,15 @@ void lend_submitted(const iocb* const* operations, long count) {
 
 std::optional<Keeping> keeping_of(long number, long first, long second, long third, long fourth) {
   switch (number) {
+    case SYS_munmap:
+      watched_memory::note_end(ByteRange::of(as_pointer(first), as_size(second)));
+      return std::nullopt;
+    case SYS_mmap:
+    case SYS_mremap:
+    case SYS_shmat:
+    case SYS_brk:
+      watched_memory::note_end_of_everything();
+      return std::nullopt;
     case SYS_ioctl:
       return keeping_of_ioctl(static_cast<unsigned long>(second), as_pointer(third));
     case SYS_madvise:

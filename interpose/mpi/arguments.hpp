@@ -33,6 +33,8 @@ class BufferArgument {
   [[nodiscard]] std::byte* address() const { return base_; }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count_) * type_->size; }
 
+  [[nodiscard]] BufferArgument without_elements() const { return {base_, 0, type_}; }
+
   /// Only when simple.
   [[nodiscard]] std::span<std::byte> contents() const { return {base_, bytes()}; }
 

@@ -15,8 +15,8 @@
 namespace sluice {
 
 /// Arrays of so many are looked at, and longer ones are remembered when they are polled.
-inline constexpr int most_looked_at = 32;
-inline bool is_short(int count, const MPI_Request requests[]) { return count > 0 && count <= most_looked_at && requests; }
+inline constexpr int max_looked_at = 32;
+inline bool is_short(int count, const MPI_Request requests[]) { return count > 0 && count <= max_looked_at && requests; }
 
 /// What was not complete.
 struct Seen {
@@ -33,11 +33,9 @@ Seen look_at_each(int count, const MPI_Request requests[], const Complete& compl
   Seen seen;
   for (int i = 0; i < count; ++i) {
     const MPI_Request request = requests[i];
-    if (search.passes_open(request)) {
-      ++seen.open;
-      continue;
-    }
-    if (request == null) continue;
+    const HandleSearch::Passed passed = search.pass(request);
+    if (passed == HandleSearch::Passed::open) ++seen.open;
+    if (passed != HandleSearch::Passed::none || request == null) continue;
     Handle* const handle = search.find(request);
     if (!handle) {
       ++seen.others;
@@ -65,6 +63,25 @@ struct FirstLook {
   Seen seen;
 };
 
+/// The only one that is open, where a look has seen one. A call that wants any or some of the array then waits for it as MPI_Wait
+/// does, which may release it.
+struct LastOpen {
+  /// The only request of an array.
+  explicit LastOpen(Handle& only) : handle(&only) {}
+  LastOpen(int count, const MPI_Request requests[]) {
+    HandleSearch search;
+    for (int i = 0; i < count && !handle; ++i) {
+      Handle* const found = search.find(requests[i]);
+      if (!found || found->is_inactive()) continue;
+      handle = found;
+      index = i;
+    }
+  }
+
+  Handle* handle = nullptr;
+  int index = 0;
+};
+
 /// The engine's side of what is open in a short array, for a wait.
 class OpenOfShort {
  public:
@@ -78,7 +95,7 @@ class OpenOfShort {
   [[nodiscard]] std::span<Request* const> requests() const { return {open_.data(), size_}; }
 
  private:
-  std::array<Request*, most_looked_at> open_;
+  std::array<Request*, max_looked_at> open_;
   std::size_t size_ = 0;
 };
 

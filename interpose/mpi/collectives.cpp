@@ -1,22 +1,15 @@
-// MPI_Barrier, MPI_Bcast, MPI_Reduce and MPI_Allreduce of short messages inside a node. All else is the host's.
+// MPI_Barrier, MPI_Bcast, MPI_Reduce and MPI_Allreduce. Short ones inside a node go through lanes, others by messages.
 
 #include <cstring>
 
 #include "interpose/device/buffers.hpp"
 #include "interpose/mpi/collective_arguments.hpp"
-#include "interpose/mpi/errors.hpp"
+#include "interpose/mpi/collective_orders.hpp"
 #include "interpose/mpi/host_needs.hpp"
-#include "runtime/base/fatal.hpp"
+#include "interpose/mpi/reduce_call.hpp"
 
 namespace sluice::calls {
 namespace {
-
-/// The program is wrong, and would hang on the host.
-int tell_mismatch(const Communicator& communicator, const Mismatch& found, const char* function) {
-  report("%s, but rank %d of the communicator is in %s", found.own.text().c_str(), static_cast<int>(found.rank),
-         found.other.text().c_str());
-  return raise_error(communicator, found.differs_in_bytes_only() ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER, function);
-}
 
 int conclude(const Communicator& communicator, const std::optional<Mismatch>& mismatch, CallSite site) {
   if (!mismatch) [[likely]]
@@ -31,22 +24,27 @@ int Barrier(CallSite site, MPI_Comm comm) {
     return host().Barrier(comm);
   }
   if (communicator->is_alone()) return MPI_SUCCESS;
+  if (!communicator->team) return carry_out(*communicator, barrier_order(*communicator), site);
   return conclude(*communicator, engine().collectives().barrier(*communicator->team), site);
+}
+
+/// With the buffer where the processor reaches it.
+int bcast_here(const BcastArguments& call, const UserBuffer& buffer, CallSite site) {
+  if (!call.goes_through_lanes()) return carry_out(call.communicator(), bcast_order(call, buffer), site);
+  return conclude(call.communicator(), engine().collectives().bcast(*call.communicator().team, call.root(), buffer), site);
 }
 
 /// The message of a device goes through host memory, on this rank alone.
 int bcast_on_device(const BcastArguments& call, CallSite site) {
   const UserBuffer device = call.buffer().user_buffer();
-  Team& team = *call.communicator().team;
   if (call.is_root()) {
     const auto copy = copy_from_device(device, site.function());
-    return conclude(call.communicator(),
-                    engine().collectives().bcast(team, call.root(), {copy.get(), device.bytes(), byte_layout()}), site);
+    return bcast_here(call, {copy.get(), device.bytes(), byte_layout()}, site);
   }
   StagedReceive staged(device, site.function());
-  const auto mismatch = engine().collectives().bcast(team, call.root(), staged.buffer());
-  if (!mismatch) staged.deliver(device.bytes());
-  return conclude(call.communicator(), mismatch, site);
+  const int code = bcast_here(call, staged.buffer(), site);
+  if (code == MPI_SUCCESS) staged.deliver(device.bytes());
+  return code;
 }
 
 template <auto host_call, typename Count>
@@ -60,8 +58,7 @@ int bcast(CallSite site, void* buffer, Count count, MPI_Datatype type, int root,
   call.buffer().settle(call.is_root() ? Access::read : Access::write);
   if (is_on_device(call.buffer())) [[unlikely]]
     return bcast_on_device(call, site);
-  return conclude(call.communicator(),
-                  engine().collectives().bcast(*call.communicator().team, call.root(), call.buffer().user_buffer()), site);
+  return bcast_here(call, call.buffer().user_buffer(), site);
 }
 
 /// With operand and result where the processor reaches them.
@@ -71,6 +68,7 @@ int reduce_here(const ReduceArguments& call, const std::byte* own, std::byte* re
     if (bytes != 0 && own != result) std::memcpy(result, own, bytes);
     return MPI_SUCCESS;
   }
+  if (!call.goes_through_lanes()) return carry_out(call.communicator(), reduce_order(call, own, result), site);
   const Engine::Collectives::Operands operands{
       .count = bytes / call.reduction().element_bytes(), .own = own, .result = result, .root = call.root()};
   return conclude(call.communicator(), engine().collectives().reduce(*call.communicator().team, call.reduction(), operands),
@@ -99,6 +97,7 @@ template <auto host_call, typename Count>
 int reduce(CallSite site, const void* own, void* result, Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   const ReduceArguments call(own, result, count, type, op, root, comm);
   if (call.carried()) return reduce_carried(call, site);
+  if (call.carried_by_program()) return prepare_reduce(call, site).carry_out();
   const HostCall host_call_here([&] { return host_needs::reduce(own, result, count, type, op, root, comm); });
   return (host().*host_call)(own, result, count, type, op, root, comm);
 }
@@ -107,6 +106,7 @@ template <auto host_call, typename Count>
 int allreduce(CallSite site, const void* own, void* result, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const ReduceArguments call(own, result, count, type, op, ReduceArguments::no_root, comm);
   if (call.carried()) return reduce_carried(call, site);
+  if (call.carried_by_program()) return prepare_reduce(call, site).carry_out();
   const HostCall host_call_here([&] { return host_needs::allreduce(own, result, count, type, op, comm); });
   return (host().*host_call)(own, result, count, type, op, comm);
 }

@@ -34,7 +34,7 @@ constexpr ContextId world_id{1};
 std::uint64_t fresh_id() {
   const auto ranks = static_cast<std::uint64_t>(session().world_size());
   const std::uint64_t number = ++last_id;
-  if (number > (context_limit - ranks) / ranks) return 0;
+  if (number > (context_limit / 2 - ranks) / ranks) return 0;
   return number * ranks + static_cast<std::uint64_t>(session().world_rank());
 }
 
@@ -82,11 +82,28 @@ std::vector<Proposal> gather(MPI_Comm comm, Proposal own, std::size_t members) {
   return {};
 }
 
-/// The same on all members: either they are all on one node, whose ranks agree, or each sees one that is elsewhere.
+/// The same on all members: either they are all on one node, or each sees one that is elsewhere.
+[[nodiscard]] bool are_on_one_node(const std::vector<Peer>& members) {
+  const auto is_on_node = [](Peer peer) { return session().transports().shares_memory_with(static_cast<int>(peer)); };
+  return members.size() == 1 || std::all_of(members.begin(), members.end(), is_on_node);
+}
+
+/// Of one node, its ranks agree; of several, those of the job.
+[[nodiscard]] CollectiveMode collectives_of(const std::vector<Peer>& members) {
+  return are_on_one_node(members) ? session().collectives() : session().transports().collectives();
+}
+
 [[nodiscard]] bool may_have_team(const std::vector<Peer>& members) {
-  const auto is_near = [](Peer peer) { return session().transports().shares_memory_with(static_cast<int>(peer)); };
-  return session().carries_collectives() && members.size() > 1 && members.size() <= Teams::most_members &&
-         std::all_of(members.begin(), members.end(), is_near);
+  return session().collectives() != CollectiveMode::off && members.size() > 1 && members.size() <= Teams::most_members &&
+         are_on_one_node(members);
+}
+
+/// Empty where all are on one.
+std::vector<std::uint32_t> nodes_of(const std::vector<Peer>& members) {
+  std::vector<std::uint32_t> nodes;
+  if (are_on_one_node(members)) return nodes;
+  for (const Peer peer : members) nodes.push_back(session().transports().node_of(static_cast<int>(peer)));
+  return nodes;
 }
 
 Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members, const std::vector<Proposal>& proposals) {
@@ -94,7 +111,9 @@ Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members, cons
   communicator->handle = comm;
   communicator->size = static_cast<int>(members.size());
   communicator->rank = rank_in(comm);
-  communicator->may_carry_collectives = session().carries_collectives();
+  communicator->collectives = collectives_of(members);
+  communicator->may_carry_collectives = communicator->carries_collectives();
+  if (communicator->carries_collectives()) communicator->nodes = nodes_of(members);
   communicator->context = engine().contexts().adopt(id, std::move(members), Rank{communicator->rank});
   if (!proposals.empty()) {
     std::vector<LaneOffer> lanes;
@@ -146,20 +165,33 @@ int release_handle(int (*host_call)(MPI_Comm*), MPI_Comm* comm) {
   return code;
 }
 
-constexpr const char* rendezvous_hint = "sluice_rndv";
-
-/// A hint that is not understood changes nothing, as MPI wants it; but who gives one wants to know.
-void take_hint(const Communicator& communicator, MPI_Info info) {
-  constexpr int most_bytes = 31;
-  std::array<char, most_bytes + 1> value{};
+/// The value of a hint as `read` understands it. One that is not understood changes nothing, as MPI wants it; but who gives one
+/// wants to know.
+template <typename Read>
+auto hint_of(MPI_Info info, const char* name, Read read, std::string_view expected) -> decltype(read(std::string_view{})) {
+  constexpr int max_bytes = 31;
+  std::array<char, max_bytes + 1> value{};
   int found = 0;
-  if (host().Info_get(info, rendezvous_hint, most_bytes, value.data(), &found) != MPI_SUCCESS || found == 0) return;
-  if (const auto rendezvous = rendezvous_inside_a_node(value.data())) {
+  if (host().Info_get(info, name, max_bytes, value.data(), &found) != MPI_SUCCESS || found == 0) return std::nullopt;
+  const auto understood = read(std::string_view(value.data()));
+  if (!understood) report("hint %s=%s: expected %.*s", name, value.data(), static_cast<int>(expected.size()), expected.data());
+  return understood;
+}
+
+void take_rendezvous_hint(const Communicator& communicator, MPI_Info info) {
+  if (const auto rendezvous = hint_of(info, "sluice_rndv", rendezvous_inside_a_node, expected_inside_a_node))
     engine().contexts().choose_rendezvous(*communicator.context, *rendezvous);
-  } else {
-    report("hint %s=%s: expected %.*s", rendezvous_hint, value.data(), static_cast<int>(expected_inside_a_node.size()),
-           expected_inside_a_node.data());
-  }
+}
+
+/// Collective. The least that a member asks for holds; if one asks for nothing, all stays as it is.
+void agree_on_collectives(Communicator& communicator, MPI_Info info) {
+  if (!communicator.may_carry_collectives) return;
+  const auto asked = hint_of(info, "sluice_collectives", collective_mode, expected_collective_modes);
+  constexpr int nothing = 1;
+  const int own = asked ? -static_cast<int>(*asked) : nothing;
+  int most = nothing;
+  if (host().Allreduce(&own, &most, 1, predefined().integer, predefined().max, communicator.handle) != MPI_SUCCESS) return;
+  if (most != nothing) communicator.collectives = static_cast<CollectiveMode>(-most);
 }
 
 }  // namespace
@@ -193,6 +225,7 @@ void forget_communicator(Communicator& communicator) {
   communicator.freed.store(true, std::memory_order_relaxed);
   if (communicator.team) engine().collectives().retire(*std::exchange(communicator.team, nullptr));
   engine().contexts().retire(communicator.context);
+  communicator.neighbours.reset();
 }
 
 void forget_all_communicators() {
@@ -209,7 +242,10 @@ int Comm_disconnect(CallSite, MPI_Comm* comm) { return release_handle(host().Com
 int Comm_set_info(CallSite, MPI_Comm comm, MPI_Info info) {
   const HostCall host_call;
   const int code = host().Comm_set_info(comm, info);
-  if (Communicator* communicator = adopted(comm); communicator && code == MPI_SUCCESS) take_hint(*communicator, info);
+  if (Communicator* communicator = adopted(comm); communicator && code == MPI_SUCCESS) {
+    take_rendezvous_hint(*communicator, info);
+    agree_on_collectives(*communicator, info);
+  }
   return code;
 }
 

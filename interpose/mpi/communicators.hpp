@@ -10,7 +10,11 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
+#include "runtime/collective/neighbours.hpp"
 #include "runtime/engine.hpp"
 
 namespace sluice {
@@ -21,13 +25,20 @@ struct Communicator {
   MPI_Comm handle{};
   int size = 0;
   int rank = 0;
-  Team* team = nullptr;                // its members go through lanes
-  bool may_carry_collectives = false;  // SLUICE_COLLECTIVES, on this node
+  Team* team = nullptr;                             // its members go through lanes
+  bool may_carry_collectives = false;               // SLUICE_COLLECTIVES allows it on all members
+  CollectiveMode collectives{};                     // SLUICE_COLLECTIVES, or the hint: all members agree
+  std::vector<std::uint32_t> nodes;                 // by rank; empty where all are on one
+  std::unique_ptr<const Neighbourhood> neighbours;  // once asked for (topology.hpp)
   std::atomic<bool> freed{false};
   std::atomic<bool> has_buffer{false};  // MPI_Comm_attach_buffer
 
-  /// Sluice carries what is short. The same on all members.
-  [[nodiscard]] bool carries_collectives() const { return team || (is_alone() && may_carry_collectives); }
+  /// The same on all members.
+  [[nodiscard]] bool carries_collectives() const { return collectives != CollectiveMode::off; }
+  /// ... also those of which members do not know how long they are for others.
+  [[nodiscard]] bool carries_all_collectives() const {
+    return collectives == CollectiveMode::all || (is_alone() && carries_collectives());
+  }
   [[nodiscard]] bool is_alone() const { return size == 1; }
   [[nodiscard]] bool has_rank(int number) const { return static_cast<unsigned>(number) < static_cast<unsigned>(size); }
 };

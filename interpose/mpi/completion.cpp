@@ -83,7 +83,7 @@ int finish_all(std::span<Handle* const> handles, MPI_Request requests[], MPI_Sta
 int finish_all(int count, MPI_Request requests[], MPI_Status statuses[], CallSite site) {
   ArrayCompletion completion(site);
   HandleSearch search;
-  std::array<Handle*, OpenRequests::most_kept> handles;
+  std::array<Handle*, OpenRequests::max_kept> handles;
   const auto size = static_cast<std::size_t>(count);
   const MPI_Request null = predefined().request_null;
   for (std::size_t begin = 0; begin < size; begin += handles.size()) {

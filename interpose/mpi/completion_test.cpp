@@ -10,10 +10,18 @@
 namespace sluice::calls {
 namespace {
 
+/// Of one that is active.
 bool complete_after_poll(const Handle& handle) {
-  if (handle.is_inactive() || handle.is_complete()) return true;
+  if (handle.is_complete()) return true;
   engine().progress();
   return handle.is_complete();
+}
+
+/// Nothing is active.
+int test_of_nothing(int* flag, MPI_Status* status) {
+  *flag = 1;
+  fill_status(status, empty_outcome);
+  return MPI_SUCCESS;
 }
 
 int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
@@ -24,6 +32,7 @@ int Test(CallSite site, MPI_Request* request, int* flag, MPI_Status* status) {
   }
   Handle* handle = request && flag ? find_handle(*request) : nullptr;
   if (!handle) return host_test(request, flag, status);
+  if (handle->is_inactive()) return test_of_nothing(flag, status);
   *flag = complete_after_poll(*handle) ? 1 : 0;
   return *flag ? finish_one(*handle, *request, status, site) : MPI_SUCCESS;
 }
@@ -45,6 +54,11 @@ int test_all_of_both(CallSite site, int count, MPI_Request requests[], int* flag
 
 int Testall(CallSite site, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (Handle* only = flag ? only_one(count, requests) : nullptr) {
+    if (only->is_inactive()) {
+      *flag = 1;
+      ArrayCompletion::fill_empty(statuses);
+      return MPI_SUCCESS;
+    }
     *flag = complete_after_poll(*only) ? 1 : 0;
     return *flag ? finish_only(*only, requests[0], statuses, site) : MPI_SUCCESS;
   }
@@ -88,9 +102,7 @@ int test_any_other(const Seen& seen, MPI_Request requests[], int* index, int* fl
     if (!other.inactive()) return MPI_SUCCESS;
   }
   if (seen.open != 0) return MPI_SUCCESS;
-  *flag = 1;
-  fill_status(status, empty_outcome);
-  return MPI_SUCCESS;
+  return test_of_nothing(flag, status);
 }
 
 /// Nothing of Sluice's is complete, and something of it is open.
@@ -138,9 +150,25 @@ int test_any_of_long(CallSite site, int count, MPI_Request requests[], int* inde
   return test_any_remembered(site, array, index, flag, status);
 }
 
+/// One of Sluice's, and nothing else in the array.
+int test_any_only(CallSite site, Handle& only, MPI_Request& slot, int* index, int* flag, MPI_Status* status) {
+  *index = MPI_UNDEFINED;
+  if (only.is_inactive()) return test_of_nothing(flag, status);
+  *flag = complete_after_poll(only) ? 1 : 0;
+  if (!*flag) return MPI_SUCCESS;
+  *index = 0;
+  return finish_one(only, slot, status, site);
+}
+
 int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   if (!index || !flag) return host().Testany(count, requests, index, flag, status);
+  if (Handle* const only = only_one(count, requests)) return test_any_only(site, *only, requests[0], index, flag, status);
+  if (are_all_null(count, requests)) {
+    *index = MPI_UNDEFINED;
+    return test_of_nothing(flag, status);
+  }
   if (is_short(count, requests)) {
+    if (count == 1) return host_test_any(count, requests, index, flag, status);
     const FirstLook look = first_after_poll(count, requests);
     if (look.complete) {
       *flag = 1;
@@ -149,23 +177,30 @@ int Testany(CallSite site, int count, MPI_Request requests[], int* index, int* f
     }
     if (look.seen.others <= 1) return test_any_other(look.seen, requests, index, flag, status);
   }
-  if (are_all_null(count, requests)) {
-    *index = MPI_UNDEFINED;
-    *flag = 1;
-    fill_status(status, empty_outcome);
-    return MPI_SUCCESS;
-  }
   return test_any_of_long(site, count, requests, index, flag, status);
+}
+
+/// One of Sluice's, and nothing else in the array.
+int test_some_only(CallSite site, Handle& only, MPI_Request& slot, int* completed, int indices[], MPI_Status statuses[]) {
+  *completed = MPI_UNDEFINED;
+  if (only.is_inactive()) return MPI_SUCCESS;
+  *completed = complete_after_poll(only) ? 1 : 0;
+  if (*completed == 0) return MPI_SUCCESS;
+  indices[0] = 0;
+  return finish_only(only, slot, statuses, site);
 }
 
 int Testsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
   if (!completed || (count > 0 && !indices)) return host().Testsome(count, requests, completed, indices, statuses);
-  SomeCompletion some(count, requests, indices, statuses, site);
-  if (is_short(count, requests) && some.test_short()) return some.conclude(completed);
-  if (some.found() == 0 && are_all_null(count, requests)) {
+  if (Handle* const only = only_one(count, requests))
+    return test_some_only(site, *only, requests[0], completed, indices, statuses);
+  if (are_all_null(count, requests)) {
     *completed = MPI_UNDEFINED;
     return MPI_SUCCESS;
   }
+  if (count == 1 && requests) return host_test_some(count, requests, completed, indices, statuses);
+  SomeCompletion some(count, requests, indices, statuses, site);
+  if (is_short(count, requests) && some.test_short()) return some.conclude(completed);
   RequestArray array(requests);
   if (array.is_quiet_after_poll(count)) {
     if (array.hosts() != 0) some.collect_hosts(array);

@@ -102,10 +102,17 @@ int wait_for_any_of_both(RequestArray& array, int* index, MPI_Status* status, Ca
   }
 }
 
+int wait_for_last(CallSite site, LastOpen last, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (!last.handle->is_complete()) engine().wait_all({&last.handle->active, 1}, site);
+  *index = last.index;
+  return finish_one(*last.handle, requests[last.index], status, site);
+}
+
 /// Nothing but Sluice's requests in a short array.
 int wait_for_any_of_short(CallSite site, FirstLook look, int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!look.complete) {
     if (look.seen.open == 0) return nothing_to_wait_for(index, status);
+    if (look.seen.open == 1) return wait_for_last(site, LastOpen(count, requests), requests, index, status);
     engine().completion().wait_any(OpenOfShort(count, requests).requests());
     look = FirstLook(count, requests);
   }
@@ -115,12 +122,16 @@ int wait_for_any_of_short(CallSite site, FirstLook look, int count, MPI_Request 
 
 int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!index) return host().Waitany(count, requests, index, status);
+  if (Handle* const only = only_one(count, requests)) {
+    if (only->is_inactive()) return nothing_to_wait_for(index, status);
+    return wait_for_last(site, LastOpen(*only), requests, index, status);
+  }
   if (is_short(count, requests)) {
     const FirstLook look(count, requests);
     if (look.complete || look.seen.others == 0) return wait_for_any_of_short(site, look, count, requests, index, status);
   }
   RequestArray array(requests);
-  if (count > most_looked_at) {
+  if (count > max_looked_at) {
     Handle* const complete =
         array.is_remembered() ? first_if_complete(count, requests, index) : first_unremembered(array, count, requests, index);
     if (complete) return finish_first(*complete, array, *index, status, site);
@@ -130,7 +141,10 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
   if (array.hosts() != 0) return wait_for_any_of_both(array, index, status, site);
   if (array.ours() == 0) return nothing_to_wait_for(index, status);
   std::size_t first = array.first_complete();
-  if (first == array.size()) {
+  if (first == array.size() && array.ours() == 1) {
+    first = array.only_one();
+    engine().wait_all({&array.handle(first)->active, 1}, site);
+  } else if (first == array.size()) {
     engine().completion().wait_any(array.engine_requests());
     first = array.first_complete();
   }
@@ -140,6 +154,14 @@ int Waitany(CallSite site, int count, MPI_Request requests[], int* index, MPI_St
 
 int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
   if (!completed || (count > 0 && !indices)) return host().Waitsome(count, requests, completed, indices, statuses);
+  if (Handle* const only = only_one(count, requests)) {
+    *completed = MPI_UNDEFINED;
+    if (only->is_inactive()) return MPI_SUCCESS;
+    if (!only->is_complete()) engine().wait_all({&only->active, 1}, site);
+    *completed = 1;
+    indices[0] = 0;
+    return finish_only(*only, requests[0], statuses, site);
+  }
   SomeCompletion some(count, requests, indices, statuses, site);
   if (is_short(count, requests) && some.wait_short()) return some.conclude(completed);
   RequestArray array(requests);
@@ -147,6 +169,10 @@ int Waitsome(CallSite site, int count, MPI_Request requests[], int* completed, i
   if (!array.follow(count)) return host().Waitsome(count, requests, completed, indices, statuses);
   if (some.found() == 0 && array.has_only_hosts()) return host_wait_some(count, requests, completed, indices, statuses);
   std::size_t first = array.first_complete();
+  if (array.hosts() == 0 && array.ours() == 1 && first == array.size()) {
+    some.wait_for_last(array);
+    return some.conclude(completed);
+  }
   if (array.hosts() == 0 && array.ours() != 0 && first == array.size()) {
     engine().completion().wait_any(array.engine_requests());
     first = array.first_complete();

@@ -1,7 +1,7 @@
 // The table from handles to types.
 //
 // Every known type has an entry; a mutex protects the map of them. In front of it, readers look without a lock into an
-// array of pointers to entries, two places for each handle, and compare the handle that is stored in the entry.
+// array of pointers to entries, two slots for each handle, and compare the handle that is stored in the entry.
 //
 // Entries are never returned to the allocator, only used again, so a reader may follow a pointer that is stale: the handle
 // it finds there is not its own. When it is its own, the entry stays as it is during the reader's MPI call, because only
@@ -49,7 +49,7 @@ constinit thread_local TypeFree* innermost_free = nullptr;
 constexpr unsigned shortcut_bits = 12;
 std::array<std::atomic<const Entry*>, 1U << shortcut_bits> shortcuts;
 
-/// The first of the two neighbouring places for a handle; the other has the last bit flipped.
+/// The first of the two neighbouring slots for a handle; the other has the last bit flipped.
 std::size_t shortcut_of(MPI_Datatype type) {
   constexpr std::uint64_t golden_ratio = 0x9E3779B97F4A7C15;
   return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(type) * golden_ratio >> (64 - shortcut_bits));
@@ -63,8 +63,8 @@ void set_shortcut(const Entry& entry, MPI_Datatype type) {
 
 void clear_shortcuts(const Entry& entry, MPI_Datatype type) {
   const std::size_t first = shortcut_of(type);
-  for (const std::size_t place : {first, first ^ 1}) {
-    if (shortcuts[place].load(std::memory_order_relaxed) == &entry) shortcuts[place].store(nullptr, std::memory_order_relaxed);
+  for (const std::size_t slot : {first, first ^ 1}) {
+    if (shortcuts[slot].load(std::memory_order_relaxed) == &entry) shortcuts[slot].store(nullptr, std::memory_order_relaxed);
   }
 }
 
@@ -130,8 +130,8 @@ const FlatType* find_or_decode(MPI_Datatype type) {
 }  // namespace
 
 const FlatType* flat_type(MPI_Datatype type) {
-  const auto known_at = [type](std::size_t place) {
-    const Entry* entry = shortcuts[place].load(std::memory_order_acquire);
+  const auto known_at = [type](std::size_t slot) {
+    const Entry* entry = shortcuts[slot].load(std::memory_order_acquire);
     return entry && entry->handle.load(std::memory_order_acquire) == type ? &entry->flat : nullptr;
   };
   const std::size_t first = shortcut_of(type);

@@ -162,6 +162,13 @@ MPI_Request handle_for_receive(Request* receive, Communicator& communicator, std
   return handle.request;
 }
 
+MPI_Request handle_for_collective(Request* call, Communicator& communicator, std::unique_ptr<StagedReceive> staged) {
+  Handle& handle = take_handle(Handle::Kind::once, false, &communicator);
+  handle.active = call;
+  handle.staged = std::move(staged);
+  return handle.request;
+}
+
 MPI_Request handle_for_no_process(bool receives) {
   return (receives ? completed_no_process_receive() : completed_send()).request;
 }

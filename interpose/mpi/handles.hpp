@@ -97,16 +97,18 @@ class HandleSearch {
     next_ = beside(next);
     return next;
   }
-  /// Whether it is found at once and is open, which is asked most often: nothing else of its handle is looked at then. One that
-  /// is not in use has no operation.
-  bool passes_open(MPI_Request request) {
+  /// Whether it is found at once and nothing can be completed of it, which is asked most often: as little as can be of its handle
+  /// is looked at then. One that is not in use has no operation, and is none that could be started.
+  enum class Passed : unsigned char { none, open, inactive };
+  Passed pass(MPI_Request request) {
     Handle* const next = next_;
     if (next->request != request) [[unlikely]]
-      return false;
+      return Passed::none;
     const Request* const active = next->active;
-    if (!active || active->complete.load(std::memory_order_acquire)) return false;
+    const Passed passed = active ? Passed::open : Passed::inactive;
+    if (active ? active->complete.load(std::memory_order_acquire) : !next->is_inactive()) return Passed::none;
     next_ = beside(next);
-    return true;
+    return passed;
   }
 
  private:
@@ -132,6 +134,7 @@ class HandleSearch {
 /// A handle for an operation in progress, or the shared one when it is complete (`send` may then be null).
 MPI_Request handle_for_send(Request* send, Communicator& communicator);
 MPI_Request handle_for_receive(Request* receive, Communicator& communicator, std::unique_ptr<StagedReceive> staged = nullptr);
+MPI_Request handle_for_collective(Request* call, Communicator& communicator, std::unique_ptr<StagedReceive> staged = nullptr);
 /// A completed operation with MPI_PROC_NULL.
 MPI_Request handle_for_no_process(bool receives);
 MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, Communicator& communicator);

@@ -16,48 +16,48 @@ constexpr std::size_t max_messages = std::size_t{1} << 20;
 constexpr MPI_Fint first_fortran_index = 1 << 30;
 
 /// Address space for all handles at once; memory comes with the first use of a page.
-MatchedMessage* reserve_slots() {
-  void* memory = mmap(nullptr, max_messages * sizeof(MatchedMessage), PROT_READ | PROT_WRITE,
+MatchedProbe* reserve_slots() {
+  void* memory = mmap(nullptr, max_messages * sizeof(MatchedProbe), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<MatchedMessage*>(memory);
+  return memory == MAP_FAILED ? nullptr : static_cast<MatchedProbe*>(memory);
 }
 
-constinit std::atomic<MatchedMessage*> first_slot{nullptr};
+constinit std::atomic<MatchedProbe*> first_slot{nullptr};
 constinit SpinLock slots_lock;
-constinit std::size_t slots_used = 0;        // belongs to slots_lock
-constinit MatchedMessage* unused = nullptr;  // belongs to slots_lock
+constinit std::size_t slots_used = 0;      // belongs to slots_lock
+constinit MatchedProbe* unused = nullptr;  // belongs to slots_lock
 
-MatchedMessage* take_slot() {
+MatchedProbe* take_slot() {
   const std::scoped_lock guard(slots_lock);
   if (!first_slot.load(std::memory_order_relaxed)) first_slot.store(reserve_slots(), std::memory_order_release);
   if (unused) {
-    MatchedMessage* slot = unused;
+    MatchedProbe* slot = unused;
     unused = slot->next_unused;
     return slot;
   }
-  MatchedMessage* slots = first_slot.load(std::memory_order_relaxed);
+  MatchedProbe* slots = first_slot.load(std::memory_order_relaxed);
   return slots && slots_used < max_messages ? &slots[slots_used++] : nullptr;
 }
 
 }  // namespace
 
-MPI_Message handle_for_message(Message* message, Communicator& communicator) {
-  MatchedMessage* slot = take_slot();
+MPI_Message handle_for_message(Unexpected* message, Communicator& communicator) {
+  MatchedProbe* slot = take_slot();
   if (!slot) return predefined().message_null;
   slot->message = message;
   slot->communicator = &communicator;
   return reinterpret_cast<MPI_Message>(slot);
 }
 
-MatchedMessage* find_message(MPI_Message handle) {
+MatchedProbe* find_message(MPI_Message handle) {
   const auto first = reinterpret_cast<std::uintptr_t>(first_slot.load(std::memory_order_acquire));
   const auto address = reinterpret_cast<std::uintptr_t>(handle);
-  const bool ours = first && address >= first && address < first + max_messages * sizeof(MatchedMessage);
-  return ours ? reinterpret_cast<MatchedMessage*>(handle) : nullptr;
+  const bool ours = first && address >= first && address < first + max_messages * sizeof(MatchedProbe);
+  return ours ? reinterpret_cast<MatchedProbe*>(handle) : nullptr;
 }
 
-MatchedMessage take_message(MatchedMessage& slot) {
-  const MatchedMessage taken = slot;
+MatchedProbe take_message(MatchedProbe& slot) {
+  const MatchedProbe taken = slot;
   const std::scoped_lock guard(slots_lock);
   slot = {nullptr, nullptr, unused};
   unused = &slot;
@@ -68,13 +68,13 @@ namespace calls {
 namespace {
 
 MPI_Fint Message_c2f(CallSite, MPI_Message message) {
-  const MatchedMessage* slot = find_message(message);
+  const MatchedProbe* slot = find_message(message);
   if (!slot) return host().Message_c2f(message);
   return first_fortran_index + static_cast<MPI_Fint>(slot - first_slot.load(std::memory_order_relaxed));
 }
 
 MPI_Message Message_f2c(CallSite, MPI_Fint message) {
-  MatchedMessage* slots = first_slot.load(std::memory_order_acquire);
+  MatchedProbe* slots = first_slot.load(std::memory_order_acquire);
   if (message < first_fortran_index || !slots) return host().Message_f2c(message);
   return reinterpret_cast<MPI_Message>(slots + (message - first_fortran_index));
 }

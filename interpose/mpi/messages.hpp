@@ -11,17 +11,17 @@
 
 namespace sluice {
 
-struct MatchedMessage {
-  Message* message = nullptr;
+struct MatchedProbe {
+  Unexpected* message = nullptr;
   Communicator* communicator = nullptr;
-  MatchedMessage* next_unused = nullptr;
+  MatchedProbe* next_unused = nullptr;
 };
 
 /// Null when too many messages wait to be received (a million).
-MPI_Message handle_for_message(Message* message, Communicator& communicator);
+MPI_Message handle_for_message(Unexpected* message, Communicator& communicator);
 /// nullptr for the host's messages.
-MatchedMessage* find_message(MPI_Message handle);
+MatchedProbe* find_message(MPI_Message handle);
 /// The handle is free for reuse; returns what it stood for.
-MatchedMessage take_message(MatchedMessage& slot);
+MatchedProbe take_message(MatchedProbe& slot);
 
 }  // namespace sluice

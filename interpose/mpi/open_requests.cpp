@@ -42,9 +42,14 @@ OpenRequests::Found OpenRequests::look_until(std::size_t end) {
   Found found = Found::none;
   std::size_t i = next_;
   for (; i < end; ++i) {
-    Handle*& kept = handles_[i % most_kept];
+    Handle*& kept = handles_[i % max_kept];
     kept = nullptr;
-    if (requests[i] == null) continue;
+    const HandleSearch::Passed passed = search.pass(requests[i]);
+    if (passed == HandleSearch::Passed::open) {
+      found = Found::open;
+      break;
+    }
+    if (passed == HandleSearch::Passed::inactive || requests[i] == null) continue;
     Handle* const handle = search.find(requests[i]);
     if (!handle || !handle->is_complete()) {
       found = handle ? Found::open : Found::others;

@@ -19,7 +19,7 @@ namespace sluice {
 
 class OpenRequests {
  public:
-  static constexpr std::size_t most_kept = 64;
+  static constexpr std::size_t max_kept = 64;
 
   OpenRequests(int count, const MPI_Request requests[]);
 
@@ -31,7 +31,7 @@ class OpenRequests {
   /// From the last one that was found open on.
   Found look();
   /// When none was: the handle of each, nullptr for what is null or inactive. Only of so many are they kept.
-  [[nodiscard]] bool keeps_handles() const { return count_ <= most_kept; }
+  [[nodiscard]] bool keeps_handles() const { return count_ <= max_kept; }
   [[nodiscard]] std::span<Handle* const> handles() const { return {handles_.data(), count_}; }
 
  private:
@@ -44,7 +44,7 @@ class OpenRequests {
   std::size_t next_;
   bool came_round_ = false;
   HandleSearch search_;
-  std::array<Handle*, most_kept> handles_;
+  std::array<Handle*, max_kept> handles_;
 };
 
 }  // namespace sluice

@@ -37,7 +37,7 @@ int Iprobe(CallSite, int from, int tag, MPI_Comm comm, int* flag, MPI_Status* st
 }
 
 /// Hands a message that left matching to the application.
-int hand_out(Message* found, const Outcome& outcome, Communicator& communicator, MPI_Message* message, MPI_Status* status) {
+int hand_out(Unexpected* found, const Outcome& outcome, Communicator& communicator, MPI_Message* message, MPI_Status* status) {
   *message = handle_for_message(found, communicator);
   fill_status(status, outcome);
   return MPI_SUCCESS;
@@ -50,7 +50,7 @@ int Mprobe(CallSite, int from, int tag, MPI_Comm comm, MPI_Message* message, MPI
     return host().Mprobe(from, tag, comm, message, status);
   }
   Outcome outcome;
-  Message* found = engine().probes().wait_matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
+  Unexpected* found = engine().probes().wait_matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
   return hand_out(found, outcome, *communicator, message, status);
 }
 
@@ -58,20 +58,20 @@ int Improbe(CallSite, int from, int tag, MPI_Comm comm, int* flag, MPI_Message* 
   Communicator* communicator = carried(from, tag, comm);
   if (!communicator || !flag || !message) return host().Improbe(from, tag, comm, flag, message, status);
   Outcome outcome;
-  Message* found = engine().probes().matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
+  Unexpected* found = engine().probes().matched_probe(*communicator->context, Rank{from}, Tag{tag}, outcome);
   *flag = found ? 1 : 0;
   return found ? hand_out(found, outcome, *communicator, message, status) : MPI_SUCCESS;
 }
 
 /// The host judges the buffer with a receive from nobody: it cannot be given a message that is not its own.
 template <auto host_call, typename Count>
-int refuse(void* address, Count count, MPI_Datatype type, const MatchedMessage& slot) {
+int refuse(void* address, Count count, MPI_Datatype type, const MatchedProbe& slot) {
   return (host().*host_call)(address, count, type, MPI_PROC_NULL, 0, slot.communicator->handle, MPI_STATUS_IGNORE);
 }
 
 template <auto host_call, auto host_receive, typename Count>
 int matched(CallSite site, void* address, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  MatchedMessage* slot = message ? find_message(*message) : nullptr;
+  MatchedProbe* slot = message ? find_message(*message) : nullptr;
   if (!slot) {
     const HostCall call;
     return (host().*host_call)(address, count, type, message, status);
@@ -79,7 +79,7 @@ int matched(CallSite site, void* address, Count count, MPI_Datatype type, MPI_Me
   const BufferArgument buffer(address, count, type);
   if (!buffer.valid()) return refuse<host_receive>(address, count, type, *slot);
   buffer.settle(Access::write);
-  const MatchedMessage taken = take_message(*slot);
+  const MatchedProbe taken = take_message(*slot);
   *message = predefined().message_null;
   const auto staged = stage_receive(buffer, site.function());
   const UserBuffer target = staged ? staged->buffer() : buffer.user_buffer();
@@ -94,7 +94,7 @@ int matched(CallSite site, void* address, Count count, MPI_Datatype type, MPI_Me
 template <auto host_call, auto host_receive, typename Count>
 int matched_nonblocking(CallSite site, void* address, Count count, MPI_Datatype type, MPI_Message* message,
                         MPI_Request* request) {
-  MatchedMessage* slot = message && request ? find_message(*message) : nullptr;
+  MatchedProbe* slot = message && request ? find_message(*message) : nullptr;
   if (!slot) {
     const HostCall call;
     return host_activity().started((host().*host_call)(address, count, type, message, request), request);
@@ -102,7 +102,7 @@ int matched_nonblocking(CallSite site, void* address, Count count, MPI_Datatype 
   const BufferArgument buffer(address, count, type);
   if (!buffer.valid()) return refuse<host_receive>(address, count, type, *slot);
   buffer.settle(Access::write);
-  const MatchedMessage taken = take_message(*slot);
+  const MatchedProbe taken = take_message(*slot);
   *message = predefined().message_null;
   auto staged = stage_receive(buffer, site.function());
   const UserBuffer target = staged ? staged->buffer() : buffer.user_buffer();

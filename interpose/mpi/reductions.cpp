@@ -13,6 +13,9 @@
 namespace sluice {
 namespace {
 
+/// Of which there are no reductions.
+constexpr std::array<const char*, 3> other_operation_symbols = {"ompi_mpi_op_null", "ompi_mpi_op_replace", "ompi_mpi_op_no_op"};
+
 /// In the order of ReduceOperation.
 constexpr std::array<const char*, reduce_operations> operation_symbols = {
     "ompi_mpi_op_max", "ompi_mpi_op_min", "ompi_mpi_op_sum",  "ompi_mpi_op_prod", "ompi_mpi_op_land",   "ompi_mpi_op_band",
@@ -130,6 +133,7 @@ constinit std::array<ByKind, reduce_operations> reductions;
 constinit std::array<KnownType, std::size(named_types)> known_types;
 constinit HandleTable<ByKind> operation_table;
 constinit HandleTable<const KnownType> type_table;
+constinit HandleTable<const char> other_operations;  // their symbols
 
 void open_operations() {
   for (std::size_t operation = 0; operation < reduce_operations; ++operation) {
@@ -137,6 +141,9 @@ void open_operations() {
       reductions[operation][kind] = Reduction::of(static_cast<ReduceOperation>(operation), static_cast<ElementKind>(kind));
     }
     if (const void* handle = host_symbol(operation_symbols[operation])) operation_table.insert(handle, &reductions[operation]);
+  }
+  for (const char* const symbol : other_operation_symbols) {
+    if (const void* handle = host_symbol(symbol)) other_operations.insert(handle, symbol);
   }
 }
 
@@ -169,6 +176,10 @@ const Reduction* reduction_of(MPI_Op operation, MPI_Datatype type) {
   if (known->allowed == (is_logical(number) ? Allowed::all_but_logical : Allowed::logical)) return nullptr;
   const std::optional<Reduction>& found = (*by_kind)[static_cast<std::size_t>(known->kind)];
   return found ? &*found : nullptr;
+}
+
+bool is_own_operation(MPI_Op operation) {
+  return operation && !operation_table.find(operation) && !other_operations.find(operation);
 }
 
 }  // namespace sluice

@@ -17,4 +17,7 @@ void open_reductions();
 /// Types of one representation are one: MPI_INT, MPI_INT32_T and MPI_INTEGER give the same reduction.
 const Reduction* reduction_of(MPI_Op operation, MPI_Datatype type);
 
+/// MPI_Op_create has made it: it is none of the host's own. [any thread]
+bool is_own_operation(MPI_Op operation);
+
 }  // namespace sluice

@@ -17,9 +17,9 @@ MPI_Request stale() {
   return reinterpret_cast<MPI_Request>(&place);
 }
 
-constexpr std::size_t least_room = 16;
+constexpr std::size_t min_room = 16;
 /// A memory that has followed a large array gives its room back when it follows one of less than this part.
-constexpr std::size_t most_unused = 16;
+constexpr std::size_t max_unused = 16;
 constexpr std::size_t always_kept = 4096;
 
 /// Nothing of it differs, most often.
@@ -35,10 +35,10 @@ bool same(const MPI_Request* a, const MPI_Request* b) {
 }  // namespace
 
 void ArrayMemory::make_room(std::size_t size) {
-  const bool is_wasted = room_ > always_kept && size < room_ / most_unused;
+  const bool is_wasted = room_ > always_kept && size < room_ / max_unused;
   if (size <= room_ && !is_wasted) return;
   room_ = std::max(size, std::min(2 * room_, always_kept));
-  room_ = std::max(room_, least_room);
+  room_ = std::max(room_, min_room);
   values_ = std::make_unique_for_overwrite<MPI_Request[]>(room_);
   done_ = std::make_unique_for_overwrite<const std::atomic<bool>*[]>(room_);
   handles_ = std::make_unique_for_overwrite<Handle*[]>(room_);

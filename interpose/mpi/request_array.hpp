@@ -115,7 +115,7 @@ class RequestArray {
 
   /// What is remembered of it is worth more than a look at each request: the last call has left something open, and it is not
   /// short.
-  [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() > std::size_t{most_looked_at}; }
+  [[nodiscard]] bool is_remembered() const { return memory_ && memory_->size() > std::size_t{max_looked_at}; }
   /// Some of them are Sluice's, of which nothing was complete at the last look; nor is after another poll. It need not be
   /// followed then.
   [[nodiscard]] bool is_quiet_after_poll(int count) const;
@@ -141,6 +141,12 @@ class RequestArray {
   /// Index of the first request of Sluice's that is complete; `size()` when there is none.
   std::size_t first_complete();
   bool all_complete() { return memory_->all_done(); }
+  /// The index of Sluice's, where there is one.
+  [[nodiscard]] std::size_t only_one() const {
+    std::size_t index = 0;
+    while (!memory_->handle(index)) ++index;
+    return index;
+  }
   [[nodiscard]] std::size_t next_complete(std::size_t index) const { return memory_->next_done(index); }
   /// The call has completed all.
   void forget() { memory_->forget(); }

@@ -34,15 +34,31 @@ bool SomeCompletion::wait_short() {
   const Seen seen = go_through();
   if (seen.others != 0) return false;
   exhausted_ = found_ == 0 && seen.open == 0;
-  if (found_ == 0 && seen.open != 0) {
+  if (found_ == 0 && seen.open == 1) {
+    const LastOpen last(count_, requests_);
+    wait_for_last(*last.handle, last.index);
+  } else if (found_ == 0 && seen.open != 0) {
     engine().completion().wait_any(OpenOfShort(count_, requests_).requests());
     go_through();
   }
   return true;
 }
 
+void SomeCompletion::wait_for_last(Handle& handle, int index) {
+  if (!handle.is_complete()) engine().wait_all({&handle.active, 1}, site_);
+  FinishedHandles finished;
+  add(handle, index, finished);
+  finished.give_back();
+}
+
+void SomeCompletion::wait_for_last(RequestArray& array) {
+  const std::size_t index = array.only_one();
+  wait_for_last(*array.handle(index), static_cast<int>(index));
+  array.forget();
+}
+
 bool SomeCompletion::collect_unremembered(RequestArray& array) {
-  if (array.is_remembered() || count_ <= most_looked_at || !requests_) return false;
+  if (array.is_remembered() || count_ <= max_looked_at || !requests_) return false;
   const Seen seen = go_through();
   if (seen.others != 0) return false;
   exhausted_ = found_ == 0 && seen.open == 0;

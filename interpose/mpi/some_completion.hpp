@@ -12,11 +12,13 @@ namespace sluice {
 class SomeCompletion {
  public:
   SomeCompletion(int count, MPI_Request requests[], int indices[], MPI_Status statuses[], CallSite site)
-      : count_(count), requests_(requests), indices_(indices), statuses_(statuses), completion_(site) {}
+      : site_(site), count_(count), requests_(requests), indices_(indices), statuses_(statuses), completion_(site) {}
 
   /// In a short array. False: by `collect`, since more of it is the host's than one request, or any when it waits.
   bool test_short();
   bool wait_short();
+  /// For the only request that is left, one of Sluice's, as MPI_Wait does: it may be released.
+  void wait_for_last(RequestArray& array);
   /// In a long array of which nothing is remembered, or which is remembered from here on. False: nothing was complete, or there
   /// is more to be asked than Sluice; by `collect`.
   bool collect_unremembered(RequestArray& array);
@@ -39,6 +41,9 @@ class SomeCompletion {
     ++found_;
   }
 
+  void wait_for_last(Handle& handle, int index);
+
+  CallSite site_;
   int count_;
   MPI_Request* requests_;
   int* indices_;

@@ -13,13 +13,13 @@ class RunningTime {
   using Clock = std::chrono::steady_clock;
 
   /// No more than this is counted between two looks. Whoever waits for a processor gets one sooner.
-  static constexpr std::chrono::milliseconds most_between_looks{100};
+  static constexpr std::chrono::milliseconds max_between_looks{100};
 
   explicit RunningTime(Clock::time_point start) : last_look_(start) {}
 
   /// Up to `now`.
   Clock::duration look(Clock::time_point now) {
-    ran_ += std::min<Clock::duration>(now - last_look_, most_between_looks);
+    ran_ += std::min<Clock::duration>(now - last_look_, max_between_looks);
     last_look_ = now;
     return ran_;
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interpose/host/host_turns.hpp"
+#include "interpose/libc/memory_ends.hpp"
 #include "interpose/libc/process.hpp"
 #include "interpose/libc/signal.hpp"
 #include "interpose/mpi/communicators.hpp"
@@ -27,6 +28,7 @@
 #include "interpose/session/trace_session.hpp"
 #include "runtime/alias/arena.hpp"
 #include "runtime/alias/forked_blocks.hpp"
+#include "runtime/alias/watched_memory.hpp"
 #include "runtime/copy/shared_copy.hpp"
 #include "runtime/engine/lock.hpp"
 #include "runtime/process/cancellation.hpp"
@@ -74,14 +76,15 @@ std::size_t map_budget() { return MappingBudget::share_of(MappingBudget::granted
 /// What each process tells the others of its node.
 struct Neighbour {
   int world_rank;
-  bool collectives;  // SLUICE_COLLECTIVES
+  CollectiveMode collectives;
+  bool one_sided;  // SLUICE_ONESIDED
   ProcessorSet processors;
 };
 static_assert(std::is_trivially_copyable_v<Neighbour>);
 
 /// Collective over the ranks of a node, in its order.
-std::vector<Neighbour> gather_neighbours(MPI_Comm node, int world_rank, bool collectives) {
-  const Neighbour own{world_rank, collectives, allowed_processors()};
+std::vector<Neighbour> gather_neighbours(MPI_Comm node, int world_rank, const Config& config) {
+  const Neighbour own{world_rank, config.collectives, config.one_sided, allowed_processors()};
   std::vector<Neighbour> all(static_cast<std::size_t>(size_of(node)));
   host().Allgather(&own, sizeof own, predefined().byte, all.data(), sizeof own, predefined().byte, node);
   return all;
@@ -150,8 +153,8 @@ void Session::open() {
 }
 
 bool Session::start(std::string& why_not) {
-  if (static_cast<std::size_t>(world_size_) > most_ranks) {
-    why_not = world_rank_ == 0 ? "the job has more than " + std::to_string(most_ranks) + " ranks" : "rank 0 says why";
+  if (static_cast<std::size_t>(world_size_) > max_ranks) {
+    why_not = world_rank_ == 0 ? "the job has more than " + std::to_string(max_ranks) + " ranks" : "rank 0 says why";
     return false;
   }
   find_neighbours();
@@ -161,6 +164,8 @@ bool Session::start(std::string& why_not) {
   why_not = together(world_comm_, [this] {
     constexpr std::size_t own_descriptors = 64;
     const DescriptorRoom room(own_descriptors + ShmemTransport::descriptors_of_a_peer * node_ranks_.size());
+    hear_of_watches();
+    watched_memory::set_usable(sees_ends_of_memory());
     arena_ = std::make_unique<AliasArena>(map_budget(), config_.keeps_pages() ? config_.why_pages_are_kept() : "",
                                           config_.keeps_huge_pages);
     transports_.make(*arena_);
@@ -192,9 +197,12 @@ void Session::find_neighbours() {
   host().Comm_dup(objects.comm_world, &world_comm_);
   host().Comm_dup(objects.comm_self, &quiet_comm_);
   host().Comm_split_type(world_comm_, MPI_COMM_TYPE_SHARED, world_rank_, objects.info_null, &node_comm_);
-  const std::vector<Neighbour> neighbours = gather_neighbours(node_comm_, world_rank_, config_.collectives);
+  const std::vector<Neighbour> neighbours = gather_neighbours(node_comm_, world_rank_, config_);
   for (const Neighbour& neighbour : neighbours) node_ranks_.push_back(neighbour.world_rank);
-  carries_collectives_ = std::all_of(neighbours.begin(), neighbours.end(), [](const Neighbour& one) { return one.collectives; });
+  collectives_ = std::min_element(neighbours.begin(), neighbours.end(), [](const Neighbour& one, const Neighbour& other) {
+                   return one.collectives < other.collectives;
+                 })->collectives;
+  carries_one_sided_ = std::all_of(neighbours.begin(), neighbours.end(), [](const Neighbour& one) { return one.one_sided; });
   processors_ = count_processors(neighbours, neighbours[static_cast<std::size_t>(rank_in(node_comm_))].processors);
   transports_.agree({.config = &config_,
                      .world = world_comm_,

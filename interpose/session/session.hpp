@@ -54,8 +54,10 @@ class Session {
   [[nodiscard]] bool reaches(int world_rank) const { return transports_.reaches(world_rank); }
   [[nodiscard]] AliasArena* arena() const { return arena_.get(); }
   [[nodiscard]] const Transports& transports() const { return transports_; }
-  /// SLUICE_COLLECTIVES asks for it on every rank of this node.
-  [[nodiscard]] bool carries_collectives() const { return carries_collectives_; }
+  /// The least of SLUICE_COLLECTIVES on the ranks of this node.
+  [[nodiscard]] CollectiveMode collectives() const { return collectives_; }
+  /// SLUICE_ONESIDED likewise.
+  [[nodiscard]] bool carries_one_sided() const { return carries_one_sided_; }
 
   /// False in a child that was made past the handlers of fork.
   [[nodiscard]] bool is_of_this_process() const { return process_ == getpid(); }
@@ -81,7 +83,8 @@ class Session {
   MPI_Comm quiet_comm_;
   std::vector<int> node_ranks_;  // world ranks of the processes on this node, in the order of node_comm_
   ProcessorShare processors_;
-  bool carries_collectives_ = false;
+  CollectiveMode collectives_ = CollectiveMode::off;
+  bool carries_one_sided_ = false;
   std::unique_ptr<AliasArena> arena_;
   Transports transports_;  // outlives the engine
   std::unique_ptr<Engine> engine_;

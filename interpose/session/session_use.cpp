@@ -17,11 +17,11 @@ std::atomic<bool> ending{false};
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool ends_it = false;
 
 /// Far longer than a thread needs to leave, on any machine that still works.
-constexpr std::chrono::seconds patience{1};
+constexpr std::chrono::seconds max_wait{1};
 
 void wait_for_uses() {
   const auto begun = std::chrono::steady_clock::now();
-  while (uses.load(std::memory_order_seq_cst) > own_uses && std::chrono::steady_clock::now() - begun < patience) sched_yield();
+  while (uses.load(std::memory_order_seq_cst) > own_uses && std::chrono::steady_clock::now() - begun < max_wait) sched_yield();
 }
 
 }  // namespace

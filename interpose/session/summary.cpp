@@ -33,11 +33,13 @@ struct Row {
 
 void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"messages sent, eager", counts.eager_sends});
-  rows.push_back({"  from the program's memory", counts.gathered_sends, Row::Unit::count, true});
+  rows.push_back({"  from the program's memory", counts.sge_sends, Row::Unit::count, true});
+  rows.push_back({"    whose copies were saved", counts.copies_saved_bytes, Row::Unit::bytes, true});
   rows.push_back({"messages sent, rendezvous", counts.rendezvous_sends});
   rows.push_back({"bytes sent", counts.bytes_sent, Row::Unit::bytes});
   rows.push_back({"receives", counts.receives});
   rows.push_back({"  written by the sender", counts.written});
+  rows.push_back({"    into memory that is no block", counts.written_at, Row::Unit::count, true});
   rows.push_back({"    and by the receiver at once", counts.cooperative});
   rows.push_back({"    and by the adapter (coop-hca)", counts.offloaded, Row::Unit::count, true});
   rows.push_back({"      bytes read by it", counts.bytes_offloaded, Row::Unit::bytes, true});
@@ -46,6 +48,9 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"  read by the receiver", counts.read});
   rows.push_back({"  copied in and out", counts.streamed});
   rows.push_back({"collective calls", counts.collective_calls, Row::Unit::count, true});
+  rows.push_back({"  messages above that they sent", counts.collective_sends, Row::Unit::count, true});
+  rows.push_back({"    bytes", counts.collective_bytes_sent, Row::Unit::bytes, true});
+  rows.push_back({"  receives above that they made", counts.collective_receives, Row::Unit::count, true});
   rows.push_back({"single copies made, whole or in part", counts.copies});
   rows.push_back({"  bytes", counts.bytes_copied, Row::Unit::bytes});
   for (std::size_t i = 0; i < counts.rdma.size(); ++i) {
@@ -55,8 +60,8 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"    that a look at the last byte ended", counts.last_bytes_seen, Row::Unit::count, true});
   rows.push_back({"    pages seen to be there before the end", counts.pages_seen, Row::Unit::count, true});
   rows.push_back({"    whose last byte was the preset one", counts.last_bytes_equal, Row::Unit::count, true});
-  rows.push_back({"  announced to their senders", counts.receives_announced, Row::Unit::count, true});
-  rows.push_back({"    in vain, as a message was on its way", counts.announcements_crossed, Row::Unit::count, true});
+  rows.push_back({"  announced to their senders", counts.rtrs_sent, Row::Unit::count, true});
+  rows.push_back({"    in vain, as a message was on its way", counts.rtrs_crossed, Row::Unit::count, true});
 }
 
 void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const PageGuard::Statistics& guard) {
@@ -66,7 +71,7 @@ void add_releases(std::vector<Row>& rows, const EngineStatistics& counts, const 
   rows.push_back({"calls of the host's beside releases", counts.host_calls_beside_releases, Row::Unit::count, true});
   rows.push_back({"sends released early", counts.sends_released, Row::Unit::count, true});
   rows.push_back({"  written to at once", counts.sends_touched_at_once, Row::Unit::count, true});
-  rows.push_back({"sends copied aside while they were blocked", counts.sends_set_aside, Row::Unit::count, true});
+  rows.push_back({"sends copied aside while they were blocked", counts.bounced_sends, Row::Unit::count, true});
   rows.push_back({"time sends would have blocked", counts.sends_blocked_ns, Row::Unit::nanoseconds, true});
   rows.push_back({"time receives would have blocked", counts.blocked_ns, Row::Unit::nanoseconds});
   rows.push_back({"time waited in calls", counts.waited_ns, Row::Unit::nanoseconds});
@@ -92,7 +97,7 @@ void add_registrations(std::vector<Row>& rows, const RegistrationCache::Statisti
   add("  tried again after an eviction", counts.retries);
   add("  refused", counts.refusals);
   add("  invalidated, as the memory was freed", counts.invalidations);
-  add("  most bytes at a time", counts.most_bytes, Row::Unit::bytes);
+  add("  most bytes at a time", counts.peak_bytes, Row::Unit::bytes);
 }
 
 /// What a rendezvous consists of beside its data, by the names that the protocols are written with.

@@ -11,6 +11,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 
 #include "interpose/host/host.hpp"
 #include "interpose/session/mixed_transport.hpp"
@@ -80,9 +81,9 @@ void Transports::agree(Job job) {
   const bool may_shmem = lists(job_.config->transports, "shmem");
   const bool one_node = job_.node_ranks.size() == on_this_host_.size();
   uses_shmem_ = may_shmem && job_.node_ranks.size() > 1;
-  const bool has_far_peers = job_.size > 1 && !(one_node && may_shmem);
-  const bool may_verbs = (has_far_peers || (may_shmem && wants_loopback())) && lists(job_.config->transports, "verbs");
-  const bool may_tcp = has_far_peers && lists(job_.config->transports, "tcp");
+  const bool has_network_peers = job_.size > 1 && !(one_node && may_shmem);
+  const bool may_verbs = (has_network_peers || (may_shmem && wants_loopback())) && lists(job_.config->transports, "verbs");
+  const bool may_tcp = has_network_peers && lists(job_.config->transports, "tcp");
   const bool can_meet = (may_verbs || may_tcp) && agree_on_sockets();
   uses_verbs_ = can_meet && may_verbs && agree_on_verbs();
   uses_tcp_ = can_meet && may_tcp && !uses_verbs_;
@@ -98,6 +99,28 @@ void Transports::agree(Job job) {
 
 /// For large messages between processes that have shared memory.
 bool Transports::wants_loopback() const { return job_.config->rendezvous == Rendezvous::coop_hca && job_.size > 1; }
+
+/// Collective over the world: what each rank of it must know of each other one.
+void Transports::meet() {
+  struct Introduction {
+    TcpEndpoint endpoint;
+    std::uint32_t node = 0;
+    CollectiveMode collectives{};
+  };
+  static_assert(std::is_trivially_copyable_v<Introduction>);
+  Introduction own;
+  own.endpoint = listener_.endpoint();
+  own.node = static_cast<std::uint32_t>(job_.node_ranks.front());
+  own.collectives = job_.config->collectives;
+  std::vector<Introduction> all(on_this_host_.size());
+  host().Allgather(&own, sizeof own, predefined().byte, all.data(), sizeof own, predefined().byte, job_.world);
+  for (const Introduction& one : all) {
+    endpoints_.push_back(one.endpoint);
+    nodes_.push_back(one.node);
+    own.collectives = std::min(own.collectives, one.collectives);
+  }
+  collectives_ = own.collectives;
+}
 
 /// Either every rank can be reached by sockets, over which connections of either kind begin, or neither is used.
 bool Transports::agree_on_sockets() {
@@ -123,9 +146,7 @@ bool Transports::agree_on_sockets() {
     }
     return false;
   }
-  endpoints_.resize(on_this_host_.size());
-  const TcpEndpoint& own = listener_.endpoint();
-  host().Allgather(&own, sizeof own, predefined().byte, endpoints_.data(), sizeof own, predefined().byte, job_.world);
+  meet();
   return true;
 }
 
@@ -139,9 +160,9 @@ bool Transports::agree_on_verbs() {
   try {
     VerbsDevice device(VerbsLibrary::get(), config.verbs_device, gid_index(config.verbs_gid));
     asked = true;
-    const std::size_t far_peers = on_this_host_.size() - (uses_shmem_ ? job_.node_ranks.size() : 1);
-    const std::size_t near_peers = uses_shmem_ && wants_loopback() ? job_.node_ranks.size() - 1 : 0;
-    verbs_queues_ = std::make_unique<VerbsQueues>(std::move(device), far_peers, near_peers);
+    const std::size_t network_peers = on_this_host_.size() - (uses_shmem_ ? job_.node_ranks.size() : 1);
+    const std::size_t node_peers = uses_shmem_ && wants_loopback() ? job_.node_ranks.size() - 1 : 0;
+    verbs_queues_ = std::make_unique<VerbsQueues>(std::move(device), network_peers, node_peers);
     own = verbs_queues_->device().address().encode();
   } catch (const std::exception& error) {
     failure = error.what();
@@ -185,7 +206,7 @@ void Transports::make_shmem(const AliasArena& arena) {
   shmem_ = std::make_unique<ShmemTransport>(std::move(*introduction), copy_mode(job_.config->shmem_copy), job_.oversubscribed);
 }
 
-void Transports::make_far() {
+void Transports::make_network() {
   const auto timeout_seconds = static_cast<unsigned>(job_.config->tcp_timeout);
   if (uses_verbs_) {
     const VerbsTransport::Options options{.self = Peer{job_.rank},
@@ -196,9 +217,9 @@ void Transports::make_far() {
                                           .rings = job_.config->verbs_rings,
                                           .hears_for_sleepers = uses_shmem_};
     VerbsTransport::Job job{std::move(verbs_addresses_), std::move(endpoints_), on_this_host_};
-    if (uses_shmem_ && wants_loopback()) job.is_near = on_this_host_;
+    if (uses_shmem_ && wants_loopback()) job.shares_memory = on_this_host_;
     verbs_ = std::make_unique<VerbsTransport>(options, std::move(verbs_queues_), std::move(listener_), std::move(job));
-    far_ = verbs_.get();
+    network_ = verbs_.get();
   } else if (uses_tcp_) {
     const TcpTransport::Options options{.self = Peer{job_.rank},
                                         .secret = secret_,
@@ -207,26 +228,26 @@ void Transports::make_far() {
                                         .staging_bytes = job_.config->tcp_buffer,
                                         .hears_for_sleepers = uses_shmem_};
     tcp_ = std::make_unique<TcpTransport>(options, std::move(listener_), std::move(endpoints_), on_this_host_);
-    far_ = tcp_.get();
+    network_ = tcp_.get();
   }
 }
 
 void Transports::make(const AliasArena& arena) {
   if (uses_shmem_) make_shmem(arena);
-  make_far();
-  if (shmem_ && far_) mixed_ = std::make_unique<MixedTransport>(*shmem_, *far_, on_this_host_);
-  transport_ = mixed_ ? static_cast<Transport*>(mixed_.get()) : (far_ ? static_cast<Transport*>(far_) : shmem_.get());
+  make_network();
+  if (shmem_ && network_) mixed_ = std::make_unique<MixedTransport>(*shmem_, *network_, on_this_host_);
+  transport_ = mixed_ ? static_cast<Transport*>(mixed_.get()) : (network_ ? static_cast<Transport*>(network_) : shmem_.get());
 }
 
 std::vector<trace::Transporter> Transports::by_rank() const {
   using trace::Transporter;
-  const Transporter far = verbs_ ? Transporter::verbs : Transporter::tcp;
+  const Transporter network = verbs_ ? Transporter::verbs : Transporter::tcp;
   std::vector<Transporter> carried_by(reachable_.size());
   for (std::size_t rank = 0; rank < reachable_.size(); ++rank) {
     if (!reachable_[rank]) continue;
     carried_by[rank] = static_cast<int>(rank) == job_.rank  ? Transporter::self
                        : uses_shmem_ && on_this_host_[rank] ? Transporter::shmem
-                                                            : far;
+                                                            : network;
   }
   return carried_by;
 }
@@ -237,7 +258,7 @@ bool Transports::all_reachable() const {
 
 void Transports::leave() {
   if (shmem_) shmem_->leave();
-  if (far_) far_->leave();
+  if (network_) network_->leave();
 }
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,7 +22,7 @@
 namespace sluice {
 
 class AliasArena;
-class FarTransport;
+class NetworkTransport;
 class MixedTransport;
 class ShmemTransport;
 class TcpTransport;
@@ -66,6 +67,10 @@ class Transports {
   [[nodiscard]] bool shares_memory_with(int world_rank) const {
     return uses_shmem_ && on_this_host_[static_cast<std::size_t>(world_rank)];
   }
+  /// A number of the node on which a rank is: the same to all. Only where they have met.
+  [[nodiscard]] std::uint32_t node_of(int world_rank) const { return nodes_[static_cast<std::size_t>(world_rank)]; }
+  /// The least of SLUICE_COLLECTIVES on all ranks; off where they have not met.
+  [[nodiscard]] CollectiveMode collectives() const { return collectives_; }
   /// What carries the messages to each rank of the world.
   [[nodiscard]] std::vector<trace::Transporter> by_rank() const;
 
@@ -75,8 +80,9 @@ class Transports {
  private:
   [[nodiscard]] bool wants_loopback() const;
   bool agree_on_sockets();
+  void meet();
   bool agree_on_verbs();
-  void make_far();
+  void make_network();
   void make_shmem(const AliasArena& arena);
 
   Job job_;
@@ -89,12 +95,14 @@ class Transports {
   std::vector<VerbsAddress> verbs_addresses_;
   Listener listener_;
   std::vector<TcpEndpoint> endpoints_;
+  std::vector<std::uint32_t> nodes_;  // by world rank
+  CollectiveMode collectives_ = CollectiveMode::off;
   SipKey secret_{};
 
   std::unique_ptr<ShmemTransport> shmem_;
   std::unique_ptr<VerbsTransport> verbs_;
   std::unique_ptr<TcpTransport> tcp_;
-  FarTransport* far_ = nullptr;  // one of the two
+  NetworkTransport* network_ = nullptr;  // one of the two
   std::unique_ptr<MixedTransport> mixed_;
   Transport* transport_ = nullptr;
 };

@@ -12,8 +12,10 @@ bool AliasBlocks::use(ByteRange buffer, Use how, OperationTime time, Purpose pur
     if (how == Use::by_adapter) history_.came_back(buffer);
     return true;
   }
-  // An adapter uses it already: of messages that overlap in time, only the first counts, as no other can have the block.
-  if (others_.pins(PageRange::covering(buffer))) return false;
+  // An adapter or a peer uses it already: of messages that overlap in time, only the first counts, as no other can have the
+  // block.
+  const PageRange pages = PageRange::covering(buffer);
+  if (others_.pins(pages) || others_.are_written_by_peers(pages)) return false;
   if (!history_.use(buffer, how)) return false;
   if (!others_.holds_writers_up() || others_.may_reach_memory()) {
     history_.earn(buffer);  // with the next use, then
@@ -37,7 +39,9 @@ bool AliasBlocks::meets_other_data(ByteRange bytes) const {
 bool AliasBlocks::make(ByteRange bytes, Purpose purpose) {
   if (have_ended_ || !others_.holds_writers_up()) return false;
   const MemoryMoves moving;
-  if (others_.may_reach_memory() || meets_other_data(bytes)) return false;
+  // The kernel holds the pages that a peer writes to: what came after the copy would stay in those that are replaced.
+  const bool is_reached = others_.may_reach_memory() || others_.are_written_by_peers(PageRange::covering(bytes));
+  if (is_reached || meets_other_data(bytes)) return false;
   if (trace::on()) [[unlikely]]
     others_.tell_trace();
   const std::uint64_t started = trace::on() ? now_ns() : 0;
@@ -58,7 +62,7 @@ void AliasBlocks::end() {
   have_ended_ = !arena_ || arena_->leave_address_space();
 }
 
-bool AliasBlocks::return_piece(ByteRange& last) {
+bool AliasBlocks::return_segment(ByteRange& last) {
   last = arena_->forks().next_to_return(last.end);
   if (last.empty() || !others_.holds_writers_up()) return false;
   make(last, Purpose::posted);

@@ -38,6 +38,8 @@ class AliasBlocks {
     [[nodiscard]] virtual bool guards(ByteRange bytes) const = 0;
     /// An adapter knows some of these pages at the application's address.
     [[nodiscard]] virtual bool pins(PageRange pages) const = 0;
+    /// Peers of Sluice's are writing to some of these pages at the application's address.
+    [[nodiscard]] virtual bool are_written_by_peers(PageRange pages) const = 0;
     /// The host, or peers through it, may be reading or writing this process's memory.
     [[nodiscard]] virtual bool may_reach_memory() const = 0;
     /// The calling thread is about to replace pages: the program's signals wait until it has left the engine.
@@ -51,7 +53,7 @@ class AliasBlocks {
 
   /// To ask the kernel whether so much is a block costs less than to have it read by cross-memory attach. 20 KB gathered from one
   /// rank 4.1 µs and 3.0, there and back 8.6 and 4.3. Smaller messages are seldom announced.
-  static constexpr std::size_t least_offered_bytes = 16 * 1024;
+  static constexpr std::size_t min_offered_bytes = 16 * 1024;
 
   /// `arena`: nullptr where there are no blocks.
   AliasBlocks(AliasArena* arena, Others& others) : arena_(arena), others_(others) {}
@@ -59,13 +61,15 @@ class AliasBlocks {
   /// There may be blocks.
   [[nodiscard]] bool usable() const { return arena_ && arena_->usable(); }
 
+  /// Some page of it is a block.
+  [[nodiscard]] bool hold_some_of(ByteRange bytes) const { return arena_ && arena_->holds_some_of(bytes); }
   [[nodiscard]] bool is_live(ByteRange bytes, OperationTime time = {}) { return arena_ && arena_->is_live(bytes, time); }
   /// One more use of the buffer: whether it is a block, or has been used often enough to have become one now.
   bool use(ByteRange buffer, Use how = Use::copied, OperationTime time = {}, Purpose purpose = Purpose::filled);
   /// The same of the bytes of a message that its receiver might read there.
-  bool offer(ByteRange message) { return message.size() >= least_offered_bytes && use(message, Use::copied, {}, Purpose::sent); }
-  /// Makes the range a block, unless the host may reach it, or data is on its way to pages of it that the application has
-  /// unmapped while they were under guard: data of an old buffer would arrive in what lies there now (rule 12).
+  bool offer(ByteRange message) { return message.size() >= min_offered_bytes && use(message, Use::copied, {}, Purpose::sent); }
+  /// Makes the range a block, unless the host may reach it or peers write to it, or data is on its way to pages of it that the
+  /// application has unmapped while they were under guard: data of an old buffer would arrive in what lies there now (rule 12).
   bool make(ByteRange bytes, Purpose purpose = Purpose::filled);
   /// The buffer gets its block with its next use.
   void earn(ByteRange buffer) { history_.earn(buffer); }
@@ -112,7 +116,7 @@ class AliasBlocks {
     if (sweeper_) sweeper_->abandon();
   }
   /// Frees what the program has freed, and makes blocks of what children of fork have shown. Bytes of blocks that are left. In
-  /// pieces, as others want the lock.
+  /// segments, as others want the lock.
   template <class Mutex>
   std::size_t sweep(Mutex& mutex) {
     std::size_t bytes = 0;
@@ -120,15 +124,15 @@ class AliasBlocks {
       const std::lock_guard lock(mutex);
       bytes = arena_->look();
     }
-    for (ByteRange piece;;) {
+    for (ByteRange segment;;) {
       const std::lock_guard lock(mutex);
-      if (!return_piece(piece)) return bytes;
+      if (!return_segment(segment)) return bytes;
     }
   }
 
  private:
   /// The next one behind `last`.
-  bool return_piece(ByteRange& last);
+  bool return_segment(ByteRange& last);
   [[nodiscard]] bool meets_other_data(ByteRange bytes) const;
 
   bool are_to_end_ = false;  // first, as whoever leaves a call looks at it

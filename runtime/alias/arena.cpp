@@ -76,7 +76,7 @@ const char* describe(Ineligible reason) {
 }
 
 struct AliasArena::State {
-  State(std::size_t most, std::string refusal, bool keeps_huge_pages) : file(std::move(refusal)), budget(most) {
+  State(std::size_t max_mappings, std::string refusal, bool keeps_huge_pages) : file(std::move(refusal)), budget(max_mappings) {
     if (keeps_huge_pages) huge.emplace(pages_held);
   }
 
@@ -94,9 +94,10 @@ struct AliasArena::State {
   PageSet holes;  // pages of blocks that held nothing, or were discarded; some may be there again
   std::size_t migrations = 0;
   std::size_t bytes_migrated = 0;
+  std::size_t questions = 0;
 
   Ineligible move_in(PageRange part, Purpose purpose);
-  AliasMigration::Untouched treatment_of_untouched(PageRange piece, Purpose purpose);
+  AliasMigration::Untouched treatment_of_untouched(PageRange segment, Purpose purpose);
   [[nodiscard]] bool is_mostly_untouched(const std::vector<PageRange>& parts) const;
   bool is_shown_by_child(const std::vector<PageRange>& parts);
   bool set_seam(PageRange pages);
@@ -140,6 +141,10 @@ std::byte* AliasArena::alias(std::uintptr_t application_address) const {
 bool AliasArena::wait_if_migrating(std::uintptr_t address) { return alias_gate::wait_if_closed(address); }
 ByteRange AliasArena::first_in_place(ByteRange bytes) const { return state_->books.first_in_place(bytes); }
 
+bool AliasArena::holds_some_of(ByteRange bytes) const {
+  return state_->books.blocks().overlaps(PageRange::covering(bytes)) && !first_in_place(bytes).empty();
+}
+
 ByteRange AliasArena::first_mapping_in_place(ByteRange bytes) const { return state_->books.first_mapping_in_place(bytes); }
 void AliasArena::note_send(ByteRange bytes, bool pending) { state_->books.note_send(PageRange::covering(bytes), pending); }
 
@@ -155,6 +160,7 @@ bool AliasArena::is_live(ByteRange bytes, OperationTime time) {
   AliasBooks& books = state_->books;
   const PageRange pages = PageRange::covering(bytes);
   if (pages.empty() || !usable() || !books.blocks().contains(pages)) return false;
+  ++state_->questions;
   if (books.all_usable(pages, time)) return true;
   books.drop_dead(pages);
   return false;
@@ -169,7 +175,8 @@ void AliasArena::note_release(ByteRange bytes) {
 
 /// Nor has the extent that they begin or end in.
 bool AliasArena::State::has_no_holes(PageRange pages) {
-  const PageRange around{pages.begin / piece_pages * piece_pages, (pages.end + piece_pages - 1) / piece_pages * piece_pages};
+  const PageRange around{pages.begin / segment_pages * segment_pages,
+                         (pages.end + segment_pages - 1) / segment_pages * segment_pages};
   if (!holes.overlaps(around)) return true;
   PageSet filled;
   bool any_left = false;
@@ -242,26 +249,26 @@ bool AliasArena::State::is_in_use_by_device(const std::vector<PageRange>& parts,
 
 /// What an earlier block has left in the file must not show in the holes of this one. Where there will be none, its pages get new
 /// contents instead, as they may be registered.
-AliasMigration::Untouched AliasArena::State::treatment_of_untouched(PageRange piece, Purpose purpose) {
+AliasMigration::Untouched AliasArena::State::treatment_of_untouched(PageRange segment, Purpose purpose) {
   using Untouched = AliasMigration::Untouched;
-  if (books.occupied().overlaps(piece)) {
-    const bool shows_it = migration.shows_file(piece);
-    if (shows_it || purpose == Purpose::filled || migration.count_untouched(piece) == 0) return Untouched::is_copied;
-    file.punch(piece.bytes());
+  if (books.occupied().overlaps(segment)) {
+    const bool shows_it = migration.shows_file(segment);
+    if (shows_it || purpose == Purpose::filled || migration.count_untouched(segment) == 0) return Untouched::is_copied;
+    file.punch(segment.bytes());
   }
   // A page that is made later has no page-table entry, which only the guard's threads could give it.
   return purpose == Purpose::filled || file.is_watched() ? Untouched::is_made : Untouched::stays;
 }
 
 Ineligible AliasArena::State::move_in(PageRange part, Purpose purpose) {
-  for (PageRange piece = first_piece(part); !piece.empty(); piece = first_piece({piece.end, part.end})) {
+  for (PageRange segment = first_segment(part); !segment.empty(); segment = first_segment({segment.end, part.end})) {
     bool seam = false;
-    const auto untouched = treatment_of_untouched(piece, purpose);
-    const auto moved = migration.move_in(piece, untouched, [&] { seam = piece.begin == part.begin && set_seam(piece); });
+    const auto untouched = treatment_of_untouched(segment, purpose);
+    const auto moved = migration.move_in(segment, untouched, [&] { seam = segment.begin == part.begin && set_seam(segment); });
     if (moved.outcome != Ineligible::none) return moved.outcome;
-    books.enter(piece, seam);
-    for_each_run(piece, ~moved.held, [&](PageRange hole) { return holes.add(hole), true; });
-    bytes_migrated += piece.bytes().size();
+    books.enter(segment, seam);
+    for_each_run(segment, ~moved.held, [&](PageRange hole) { return holes.add(hole), true; });
+    bytes_migrated += segment.bytes().size();
   }
   ++migrations;
   return Ineligible::none;
@@ -338,7 +345,8 @@ void AliasArena::retire() { state_->file.unmap_windows(); }
 
 AliasArena::Statistics AliasArena::statistics() const {
   const AliasBooks& books = state_->books;
-  return {state_->migrations, state_->bytes_migrated, books.blocks().intervals(), books.dead_blocks(), books.moved_blocks()};
+  return {state_->migrations,  state_->bytes_migrated, books.blocks().intervals(),
+          books.dead_blocks(), state_->questions,      books.moved_blocks()};
 }
 
 }  // namespace sluice

@@ -99,9 +99,9 @@ class AliasArena {
 
   /// What a block is made for: a message that fills it, whatever comes, or messages that leave from it.
   enum class Purpose : std::uint8_t { filled, posted, sent };
-  /// Makes every page of `bytes` a block, in place: contents kept, other threads see the old or the new mapping. Piece by piece:
-  /// where one cannot be had, those before it are blocks. Pages that hold nothing stay holes, unless they are to be filled. What
-  /// is sent is left alone if most of it holds nothing.
+  /// Makes every page of `bytes` a block, in place: contents kept, other threads see the old or the new mapping. Segment by
+  /// segment: where one cannot be had, those before it are blocks. Pages that hold nothing stay holes, unless they are to be
+  /// filled. What is sent is left alone if most of it holds nothing.
   Ineligible migrate(ByteRange bytes, Purpose purpose = Purpose::posted);
 
   /// Alias of an application address inside a block. [any thread]
@@ -113,6 +113,9 @@ class AliasArena {
 
   /// As above, but not beyond the kernel's mapping that shows the first of them.
   [[nodiscard]] ByteRange first_mapping_in_place(ByteRange bytes) const;
+
+  /// Some page of `bytes` is a block, and shows its file page. Asks the kernel only where the books have one.
+  [[nodiscard]] bool holds_some_of(ByteRange bytes) const;
 
   /// The address, if it lies in a range that is just being migrated, waits until that is done and returns true.
   /// [any thread, fault handler]
@@ -166,6 +169,7 @@ class AliasArena {
     std::size_t bytes_migrated = 0;
     std::size_t live_blocks = 0;
     std::size_t dead_blocks = 0;   // found unmapped
+    std::size_t questions = 0;     // whether blocks live, asked of the kernel
     std::size_t moved_blocks = 0;  // file pages found mapped elsewhere in the last sweep
   };
   [[nodiscard]] Statistics statistics() const;

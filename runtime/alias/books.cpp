@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/alias/eligibility.hpp"
+#include "runtime/alias/watched_memory.hpp"
 
 namespace sluice {
 namespace {
@@ -68,6 +69,7 @@ void AliasBooks::enter(PageRange pages, bool seam) {
 }
 
 void AliasBooks::strike(PageRange pages) {
+  watched_memory::note_end(pages.bytes());
   blocks_.remove(pages);
   seams_.remove(pages);
   unswept_bytes_ += pages.size() * page_bytes;

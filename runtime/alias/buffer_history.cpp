@@ -25,12 +25,12 @@ constexpr std::uint32_t uses_needed(BufferHistory::Use how) {
 
 }  // namespace
 
-BufferHistory::Entry& BufferHistory::place(ByteRange buffer) {
+BufferHistory::Entry& BufferHistory::slot(ByteRange buffer) {
   return entries_[XXH3_64bits(&buffer.begin, sizeof(buffer.begin)) % entries_.size()];
 }
 
 BufferHistory::Entry& BufferHistory::entry(ByteRange buffer) {
-  Entry& found = place(buffer);
+  Entry& found = slot(buffer);
   if (found.start != buffer.begin) found = {.start = buffer.begin};
   return found;
 }
@@ -38,7 +38,7 @@ BufferHistory::Entry& BufferHistory::entry(ByteRange buffer) {
 bool BufferHistory::use(ByteRange buffer, Use how) {
   Entry& used = entry(buffer);
   if (used.earned >= buffer.size()) {
-    used.factor = std::min(2 * used.factor, most_factor);
+    used.factor = std::min(2 * used.factor, max_factor);
     used.uses = 0;
     used.earned = 0;
     used.trusted = false;
@@ -58,10 +58,10 @@ bool BufferHistory::earns(Entry& used, ByteRange buffer, Use how) {
 }
 
 void BufferHistory::came_back(ByteRange buffer) {
-  Entry& used = place(buffer);
+  Entry& used = slot(buffer);
   if (used.start != buffer.begin || !used.trusted) return;
   used.trusted = false;
-  trust_ = std::min(trust_ + 2 * used.earned, most_trusted);
+  trust_ = std::min(trust_ + 2 * used.earned, max_trusted);
 }
 
 void BufferHistory::earn(ByteRange buffer) {

@@ -27,7 +27,7 @@ class BufferHistory {
   static constexpr std::uint32_t uses_to_stay_registered = 2;
   /// Some 5 to 25 ms of a program that uses each of its buffers once, at 0.6 to 3 µs a page.
   static constexpr std::size_t trusted_at_first = std::size_t{32} << 20;
-  static constexpr std::size_t most_trusted = 8 * trusted_at_first;
+  static constexpr std::size_t max_trusted = 8 * trusted_at_first;
 
   enum class Use : std::uint8_t {
     copied,      // by a processor
@@ -53,9 +53,9 @@ class BufferHistory {
     std::uint32_t factor = 1;
     bool trusted = false;  // has its block with the first use, and was not seen again since
   };
-  static constexpr std::uint32_t most_factor = 64;
+  static constexpr std::uint32_t max_factor = 64;
 
-  Entry& place(ByteRange buffer);
+  Entry& slot(ByteRange buffer);
   Entry& entry(ByteRange buffer);
   bool earns(Entry& used, ByteRange buffer, Use how);
 

@@ -66,7 +66,7 @@ bool AliasFile::intact() const {
   return fstat(memory_.get(), &now) == 0 && now.st_ino == identity_.st_ino && now.st_dev == identity_.st_dev;
 }
 
-int AliasFile::store(PageRange pages, const PieceSet& held) const {
+int AliasFile::store(PageRange pages, const SegmentSet& held) const {
   if (file_size_is_limited()) return EFBIG;
   int error = 0;
   for_each_run(pages, held, [&](PageRange run) { return (error = store_run(run.bytes())) == 0; });
@@ -85,7 +85,7 @@ int AliasFile::store_run(ByteRange bytes) const {
   return 0;
 }
 
-bool AliasFile::map_over(PageRange pages, const PieceSet& held) const {
+bool AliasFile::map_over(PageRange pages, const SegmentSet& held) const {
   constexpr int advice_populate_write = 23;  // MADV_POPULATE_WRITE, Linux 5.14
   const ByteRange bytes = pages.bytes();
   std::size_t count = 0;

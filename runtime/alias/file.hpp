@@ -65,13 +65,13 @@ class AliasFile {
   /// Makes what is shown there a view. Nobody sees anything else meanwhile. By the libc's mmap, as `map_over`.
   [[nodiscard]] bool make_view(const ProcessMapping& mapping) const;
 
-  /// Copies those of `pages` that are in `held`, all in one piece, to their place in the file, on the NUMA node where they are; 0
-  /// or the errno. Reads in the kernel, so that an unreadable page (a guard page, a file cut short) is an error and no signal,
+  /// Copies those of `pages` that are in `held`, all in one segment, to their place in the file, on the NUMA node where they are;
+  /// 0 or the errno. Reads in the kernel, so that an unreadable page (a guard page, a file cut short) is an error and no signal,
   /// and lack of memory is one too.
-  [[nodiscard]] int store(PageRange pages, const PieceSet& held) const;
+  [[nodiscard]] int store(PageRange pages, const SegmentSet& held) const;
   /// Maps the file over the pages, with page-table entries for those in `held`. The libc's mmap and not the bare system call:
   /// host MPIs patch it to learn that addresses change their meaning (Open MPI's registration caches).
-  [[nodiscard]] bool map_over(PageRange pages, const PieceSet& held) const;
+  [[nodiscard]] bool map_over(PageRange pages, const SegmentSet& held) const;
   /// Puts page-table entries for these pages of blocks back after something took them all away.
   void populate(PageRange pages) const;
   /// Every page of the range exists afterwards. False when there is no memory.

@@ -68,8 +68,8 @@ ByteRange ForkedBlocks::next_to_return(std::uintptr_t from) const {
   for (ProcessMaps::Walk walk(parts_.maps, from); file.usable() && has_views_ && walk.next(mapping);) {
     const bool in_place = file.is_view(mapping) && mapping.file_offset == mapping.bytes.begin;
     if (!in_place || mapping.bytes.end <= from) continue;
-    const PageRange piece = first_piece({std::max(mapping.bytes.begin, from) / page_bytes, mapping.bytes.end / page_bytes});
-    if (!parts_.children.overlap(piece)) return piece.bytes();
+    const PageRange segment = first_segment({std::max(mapping.bytes.begin, from) / page_bytes, mapping.bytes.end / page_bytes});
+    if (!parts_.children.overlap(segment)) return segment.bytes();
   }
   return {};
 }

@@ -29,7 +29,7 @@ struct Scan {
   std::uint64_t walked_to = 0;
   std::uint64_t regions = 0;
   std::uint64_t regions_length = 0;
-  std::uint64_t most_pages = 0;
+  std::uint64_t max_pages = 0;
   std::uint64_t inverted = 0;
   std::uint64_t all_of = 0;
   std::uint64_t any_of = 0;
@@ -61,33 +61,35 @@ bool is_held(std::uint64_t word, std::uintptr_t page, HeldPages::Of kind) {
   return (word & (word_file | word_exclusive)) != 0 || !is_all_zero(page);
 }
 
-PieceSet all_of(PageRange pages) {
-  PieceSet set;
-  for (std::uintptr_t page = pages.begin; page < pages.end; ++page) set.set(place_in_piece(page));
+SegmentSet all_of(PageRange pages) {
+  SegmentSet set;
+  for (std::uintptr_t page = pages.begin; page < pages.end; ++page) set.set(index_in_segment(page));
   return set;
 }
 
 }  // namespace
 
-PageRange first_piece(PageRange rest) { return {rest.begin, std::min(rest.end, (rest.begin / piece_pages + 1) * piece_pages)}; }
+PageRange first_segment(PageRange rest) {
+  return {rest.begin, std::min(rest.end, (rest.begin / segment_pages + 1) * segment_pages)};
+}
 
 HeldPages::HeldPages(Source source) : pagemap_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {
-  PieceSet none;
+  SegmentSet none;
   scans_ = pagemap_ && source == Source::best;
   scans_ = scans_ && scan({0, 1}, Of::anonymous_memory, none);
 }
 
-void HeldPages::find(PageRange pages, Of kind, PieceSet& held) const {
-  PieceSet found;
+void HeldPages::find(PageRange pages, Of kind, SegmentSet& held) const {
+  SegmentSet found;
   if (!(scans_ ? scan(pages, kind, found) : read_words(pages, kind, found))) found = all_of(pages);
   held |= found;
 }
 
 std::size_t HeldPages::count(PageRange pages) const {
   std::size_t held = 0;
-  for (PageRange piece = first_piece(pages); !piece.empty(); piece = first_piece({piece.end, pages.end})) {
-    PieceSet found;
-    find(piece, Of::anonymous_memory, found);
+  for (PageRange segment = first_segment(pages); !segment.empty(); segment = first_segment({segment.end, pages.end})) {
+    SegmentSet found;
+    find(segment, Of::anonymous_memory, found);
     held += found.count();
   }
   return held;
@@ -100,14 +102,14 @@ HeldPages::Answer HeldPages::find_huge(PageRange pages) const {
   question.begin = pages.bytes().begin;
   question.end = pages.bytes().end;
   question.regions = reinterpret_cast<std::uintptr_t>(&first);
-  question.regions_length = question.most_pages = 1;
+  question.regions_length = question.max_pages = 1;
   question.any_of = question.returned = is_huge;
   const long count = syscall(SYS_ioctl, pagemap_.get(), pagemap_scan, &question);
   if (count < 0) return Answer::unknown;
   return count > 0 ? Answer::yes : Answer::no;
 }
 
-bool HeldPages::scan(PageRange pages, Of kind, PieceSet& held) const {
+bool HeldPages::scan(PageRange pages, Of kind, SegmentSet& held) const {
   std::array<ScanRegion, 32> regions;
   Scan question;
   question.begin = pages.bytes().begin;
@@ -126,14 +128,14 @@ bool HeldPages::scan(PageRange pages, Of kind, PieceSet& held) const {
   return true;
 }
 
-bool HeldPages::read_words(PageRange pages, Of kind, PieceSet& held) const {
+bool HeldPages::read_words(PageRange pages, Of kind, SegmentSet& held) const {
   std::array<std::uint64_t, 64> words;
   while (!pages.empty()) {
     const std::size_t wanted = std::min(words.size(), pages.size()) * sizeof words[0];
     const long got = syscall(SYS_pread64, pagemap_.get(), words.data(), wanted, pages.begin * sizeof words[0]);
     if (got != static_cast<long>(wanted)) return false;
     for (std::size_t i = 0; i < wanted / sizeof words[0]; ++i, ++pages.begin) {
-      if (is_held(words[i], pages.begin, kind)) held.set(place_in_piece(pages.begin));
+      if (is_held(words[i], pages.begin, kind)) held.set(index_in_segment(pages.begin));
     }
   }
   return true;

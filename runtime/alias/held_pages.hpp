@@ -16,25 +16,25 @@
 
 namespace sluice {
 
-/// Memory moves in pieces of one large page, which start at multiples of it: so that one piece at most exists twice, and that
+/// Memory moves in segments of one large page, which start at multiples of it: so that one segment at most exists twice, and that
 /// the large pages of the program are given back one by one.
-inline constexpr std::size_t piece_bytes = std::size_t{2} << 20;
-inline constexpr std::size_t piece_pages = piece_bytes / page_bytes;
+inline constexpr std::size_t segment_bytes = std::size_t{2} << 20;
+inline constexpr std::size_t segment_pages = segment_bytes / page_bytes;
 
-/// The first part of `rest` that lies in one piece.
-PageRange first_piece(PageRange rest);
+/// The first part of `rest` that lies in one segment.
+PageRange first_segment(PageRange rest);
 
-/// Pages of one piece, counted from its multiple of piece_pages.
-using PieceSet = std::bitset<piece_pages>;
+/// Pages of one segment, counted from its multiple of segment_pages.
+using SegmentSet = std::bitset<segment_pages>;
 
-inline std::size_t place_in_piece(std::uintptr_t page) { return page % piece_pages; }
+inline std::size_t index_in_segment(std::uintptr_t page) { return page % segment_pages; }
 
-/// Calls visit(PageRange) for every run of members of `set` inside `pages`, which lie in one piece, until it returns false.
+/// Calls visit(PageRange) for every run of members of `set` inside `pages`, which lie in one segment, until it returns false.
 template <typename Visit>
-bool for_each_run(PageRange pages, const PieceSet& set, Visit&& visit) {
+bool for_each_run(PageRange pages, const SegmentSet& set, Visit&& visit) {
   for (PageRange run{pages.begin, pages.begin}; run.begin < pages.end; run = {run.end, run.end}) {
-    const bool member = set[place_in_piece(run.begin)];
-    while (run.end < pages.end && set[place_in_piece(run.end)] == member) ++run.end;
+    const bool member = set[index_in_segment(run.begin)];
+    while (run.end < pages.end && set[index_in_segment(run.end)] == member) ++run.end;
     if (member && !visit(run)) return false;
   }
   return true;
@@ -51,8 +51,8 @@ class HeldPages {
   /// `words` never asks by ioctl: what kernels before 6.7 do.
   explicit HeldPages(Source source = Source::best);
 
-  /// Adds those of `pages`, all in one piece, to `held`.
-  void find(PageRange pages, Of kind, PieceSet& held) const;
+  /// Adds those of `pages`, all in one segment, to `held`.
+  void find(PageRange pages, Of kind, SegmentSet& held) const;
   /// How many there are in anonymous memory, of any length.
   [[nodiscard]] std::size_t count(PageRange pages) const;
 
@@ -61,8 +61,8 @@ class HeldPages {
   [[nodiscard]] Answer find_huge(PageRange pages) const;
 
  private:
-  bool scan(PageRange pages, Of kind, PieceSet& held) const;
-  bool read_words(PageRange pages, Of kind, PieceSet& held) const;
+  bool scan(PageRange pages, Of kind, SegmentSet& held) const;
+  bool read_words(PageRange pages, Of kind, SegmentSet& held) const;
 
   Descriptor pagemap_;
   bool scans_ = false;

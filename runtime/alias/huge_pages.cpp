@@ -74,9 +74,9 @@ HugePages::Setting HugePages::setting() {
 }
 
 PageRange HugePages::extents_inside(ByteRange mapping, ByteRange part) {
-  const std::uintptr_t begin = std::max(part.begin / piece_bytes, (mapping.begin + piece_bytes - 1) / piece_bytes);
-  const std::uintptr_t end = std::min((part.end + piece_bytes - 1) / piece_bytes, mapping.end / piece_bytes);
-  return begin < end ? PageRange{begin * piece_pages, end * piece_pages} : PageRange{};
+  const std::uintptr_t begin = std::max(part.begin / segment_bytes, (mapping.begin + segment_bytes - 1) / segment_bytes);
+  const std::uintptr_t end = std::min((part.end + segment_bytes - 1) / segment_bytes, mapping.end / segment_bytes);
+  return begin < end ? PageRange{begin * segment_pages, end * segment_pages} : PageRange{};
 }
 
 bool HugePages::hold(const ProcessMapping& mapping, ByteRange part) {
@@ -107,7 +107,7 @@ bool HugePages::are_there_by_text(ByteRange mapping) {
 
 bool HugePages::will_be_there(PageRange extents) const {
   if (setting_ != Setting::all) return false;
-  for (PageRange extent = first_piece(extents); !extent.empty(); extent = first_piece({extent.end, extents.end})) {
+  for (PageRange extent = first_segment(extents); !extent.empty(); extent = first_segment({extent.end, extents.end})) {
     if (held_.count(extent) == 0) return true;
   }
   return false;

@@ -16,7 +16,7 @@ namespace sluice {
 namespace {
 
 /// A program that goes through more buffers than that does not come back to them soon.
-constexpr std::size_t most_known = 1024;
+constexpr std::size_t max_known = 1024;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ KnownMappings::KnownMappings(const AliasFile& file)
 
 void KnownMappings::note(const ProcessMapping& mapping) {
   if (!names_ || !file_.backs_in_place(mapping) || !mapping.readable || !mapping.writable || mapping.executable) return;
-  if (ends_.size() >= most_known) ends_.clear();
+  if (ends_.size() >= max_known) ends_.clear();
   auto first = ends_.upper_bound(mapping.bytes.begin);
   if (first != ends_.begin() && std::prev(first)->second > mapping.bytes.begin) --first;
   ends_.erase(first, ends_.lower_bound(mapping.bytes.end));

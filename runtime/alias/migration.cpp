@@ -42,9 +42,9 @@ AliasMigration::Moved AliasMigration::move_still(PageRange pages, Untouched unto
   return moved;
 }
 
-/// Puts the piece back as it was. A kernel before 6.12 may have unmapped it when mapping the file over it failed; then the
-/// copy in the file is all there is, and the piece becomes a block after all.
-Ineligible AliasMigration::back_out(PageRange pages, const PieceSet& held, Ineligible reason, bool stored) const {
+/// Puts the segment back as it was. A kernel before 6.12 may have unmapped it when mapping the file over it failed; then the
+/// copy in the file is all there is, and the segment becomes a block after all.
+Ineligible AliasMigration::back_out(PageRange pages, const SegmentSet& held, Ineligible reason, bool stored) const {
   if (protect(pages, PROT_READ | PROT_WRITE)) {
     if (!shows_file(pages)) file_.punch(pages.bytes());
     return reason;
@@ -68,12 +68,12 @@ void AliasMigration::for_each_mapping(PageRange pages, Visit&& visit) const {
 }
 
 /// Of a mapping of another file, what the process has not changed is that file's: all of it moves.
-void AliasMigration::find_held(PageRange pages, Untouched untouched, PieceSet& held) const {
+void AliasMigration::find_held(PageRange pages, Untouched untouched, SegmentSet& held) const {
   for_each_mapping(pages, [&](const ProcessMapping& mapping, PageRange part) {
     if (is_view_in_place(mapping)) return held_.find(part, HeldPages::Of::private_file, held);
     if (is_anonymous(mapping) && untouched != Untouched::is_copied)
       return held_.find(part, HeldPages::Of::anonymous_memory, held);
-    for (std::uintptr_t page = part.begin; page < part.end; ++page) held.set(place_in_piece(page));
+    for (std::uintptr_t page = part.begin; page < part.end; ++page) held.set(index_in_segment(page));
   });
 }
 
@@ -81,21 +81,21 @@ bool AliasMigration::move_out(ByteRange bytes, std::uint64_t file_offset) const 
   auto* const reserved = static_cast<std::byte*>(reserve_copy(bytes.size()));
   if (!reserved) return false;
   const PageRange all = PageRange::covering(bytes);
-  PageRange piece = first_piece(all);
-  for (; !piece.empty(); piece = first_piece({piece.end, all.end})) {
-    const std::size_t before = piece.bytes().begin - bytes.begin;
-    if (!move_out_piece(piece, file_offset + before, reserved + before)) break;
+  PageRange segment = first_segment(all);
+  for (; !segment.empty(); segment = first_segment({segment.end, all.end})) {
+    const std::size_t before = segment.bytes().begin - bytes.begin;
+    if (!move_out_segment(segment, file_offset + before, reserved + before)) break;
   }
-  if (!piece.empty()) munmap(reserved + (piece.bytes().begin - bytes.begin), bytes.end - piece.bytes().begin);
-  return piece.empty();
+  if (!segment.empty()) munmap(reserved + (segment.bytes().begin - bytes.begin), bytes.end - segment.bytes().begin);
+  return segment.empty();
 }
 
-bool AliasMigration::move_out_piece(PageRange piece, std::uint64_t file_offset, void* reserved) const {
-  const ByteRange bytes = piece.bytes();
+bool AliasMigration::move_out_segment(PageRange segment, std::uint64_t file_offset, void* reserved) const {
+  const ByteRange bytes = segment.bytes();
   alias_gate::close(bytes);
-  const bool kept = protect(piece, PROT_READ);  // who writes now waits at the gate
+  const bool kept = protect(segment, PROT_READ);  // who writes now waits at the gate
   const bool moved = kept && copy_out_part(file_.descriptor(), file_offset, bytes, reserved, PROT_READ | PROT_WRITE);
-  if (!moved) protect(piece, PROT_READ | PROT_WRITE);
+  if (!moved) protect(segment, PROT_READ | PROT_WRITE);
   alias_gate::open();
   if (moved) file_.punch({file_offset, file_offset + bytes.size()});
   return moved;

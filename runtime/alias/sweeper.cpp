@@ -50,9 +50,9 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 std::uint64_t SweepPace::next_ns(std::size_t bytes, std::uint64_t took_ns, std::uint64_t computed_ns) {
   constexpr std::uint64_t share = 256;  // of all time, for looks
-  constexpr std::uint64_t most_idle = 16;
+  constexpr std::uint64_t max_idle = 16;
   constexpr std::uint64_t busy_share = 50;
-  idle_factor_ = computed_ns * busy_share < last_ns_ ? std::min(2 * idle_factor_, most_idle) : 1;
+  idle_factor_ = computed_ns * busy_share < last_ns_ ? std::min(2 * idle_factor_, max_idle) : 1;
   const std::uint64_t by_bytes = bytes >= worth_it ? shortest_ns : shortest_ns * (worth_it / std::max<std::size_t>(bytes, 1) + 1);
   last_ns_ = std::max(std::min(by_bytes, second_ns), took_ns * share) * idle_factor_;
   glance_ns_ = bytes >= worth_it ? shortest_ns * idle_factor_ : last_ns_;
@@ -85,10 +85,10 @@ void Sweeper::sleep(std::uint32_t while_it_is, std::uint64_t nanoseconds) {
           nanoseconds == for_ever ? nullptr : &time, nullptr, 0);
 }
 
-void Sweeper::sleep_until_grown(std::uint64_t most_ns, std::uint64_t glance_ns) {
+void Sweeper::sleep_until_grown(std::uint64_t max_ns, std::uint64_t glance_ns) {
   constexpr std::size_t grown = worth_it / 4;
   std::size_t least = private_bytes();  // what is no block goes, too, when memory is freed
-  for (std::uint64_t left = most_ns; left > 0 && state_.load(std::memory_order_relaxed) == awake;) {
+  for (std::uint64_t left = max_ns; left > 0 && state_.load(std::memory_order_relaxed) == awake;) {
     const std::uint64_t now = std::min(left, glance_ns);
     sleep(awake, now);
     left -= now;

@@ -53,7 +53,7 @@ class Sweeper {
  private:
   void run();
   void sleep(std::uint32_t while_it_is, std::uint64_t nanoseconds);
-  void sleep_until_grown(std::uint64_t most_ns, std::uint64_t glance_ns);
+  void sleep_until_grown(std::uint64_t max_ns, std::uint64_t glance_ns);
   bool change(std::uint32_t from, std::uint32_t to);
 
   static constexpr std::uint32_t resting = 0;

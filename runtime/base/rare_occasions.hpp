@@ -8,7 +8,7 @@
 namespace sluice {
 
 /// [one thread at a time]
-template <std::uint32_t most_let_pass>
+template <std::uint32_t max_let_pass>
 class RareOccasions {
  public:
   /// Of the next one. Counts.
@@ -19,7 +19,7 @@ class RareOccasions {
   }
   /// What became of one that was taken.
   void note(bool in_vain) {
-    let_pass_ = in_vain ? std::min(2 * let_pass_ + 1, most_let_pass) : 0;
+    let_pass_ = in_vain ? std::min(2 * let_pass_ + 1, max_let_pass) : 0;
     to_let_pass_ = let_pass_;
   }
 

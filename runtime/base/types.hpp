@@ -20,7 +20,11 @@ enum class ContextId : std::uint64_t {};
 
 /// What a message has room for (net/frame.hpp).
 inline constexpr std::uint64_t context_limit = std::uint64_t{1} << 40;
-inline constexpr std::size_t most_ranks = std::size_t{1} << 24;
+/// The collective calls of a communicator have a context of their own. Those of communicators are below half of the limit.
+[[nodiscard]] constexpr ContextId channel_id(ContextId communicator) {
+  return ContextId{static_cast<std::uint64_t>(communicator) + context_limit / 2};
+}
+inline constexpr std::size_t max_ranks = std::size_t{1} << 24;
 
 inline constexpr Rank any_source{-1};
 inline constexpr Tag any_tag{-1};

@@ -18,9 +18,9 @@
 //   payload       likewise
 //   done          owner, when it has read all that it wants of call n / owners of other lanes, before they write a slot again /
 //                 release, acquire: its reads come before their stores. It is written for every second half of the slots only, as
-//                 the line goes to and fro: of the long slots after calls that used one, else of all. That is enough: a member
-//                 that all others wait for finds the `done` of each, which has left the call before, less than `slots` behind,
-//                 and after the last use of a long slot. At the end of the communicator it is exact
+//                 the line goes to and fro: of the long slots after calls in which it or one that it reads used one, else of all.
+//                 That is enough: a member that all others wait for finds the `done` of each, which has left the call before,
+//                 less than `slots` behind, and after the last use of a long slot. At the end of the communicator it is exact
 //
 // Reuse. A slot with number n is written again for n + slots, a long slot for n + long_slots at the earliest. The owner may do
 // that when nobody reads n any more: nobody ever has, or every reader's `done` has reached n. Who has seen the arrival of another

@@ -11,8 +11,8 @@
 // So local steps and sends of a round see what earlier rounds have received and done. Sends do not see the local steps of their
 // own round. What a round receives into is touched by nothing else in that round, and what it sends from is written by nothing.
 //
-// Messages from one rank to another are matched in the order in which both schedules have them. A message of 0 bytes is sent in a
-// barrier only: elsewhere a part without bytes is left out by both sides.
+// Messages of one part from one rank to another are matched in the order in which both schedules have them. A message of 0 bytes
+// is sent in a barrier only: elsewhere a part without bytes is left out by both sides.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Region {
   };
 
   Area area{};
-  std::uint32_t block = 0;  // of areas with a block for each rank: that rank; else 0
+  std::uint32_t block = 0;  // of areas with a block for each rank: that rank; for each neighbour: its place; else 0
   std::size_t begin = 0;    // in the block
   std::size_t bytes = 0;
 
@@ -43,6 +43,8 @@ struct Round {
   struct Message {
     Rank peer{};
     Region region;
+    /// Of several between two ranks in one call, where their order does not say which is which: alike on both sides.
+    std::uint16_t part = 0;
   };
   /// target = sources[0] op sources[1] op ... in the canonical order of so many operands; a copy where there is one source only.
   /// The target may be one of the sources, and overlaps none of them otherwise.

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "runtime/base/types.hpp"
+#include "runtime/collective/neighbours.hpp"
 
 namespace sluice {
 
@@ -29,14 +30,17 @@ struct Shape {
   /// `to` has the strips, alike on all ranks.
   std::span<const std::size_t> to;
   std::span<const std::size_t> from;
+  /// By block, of calls between neighbours, which have `to` and `from` by block, too.
+  std::span<const Edge> sources;
+  std::span<const Edge> destinations;
 
   /// MPI_IN_PLACE, on this rank.
   bool in_place = false;
 
   [[nodiscard]] std::size_t own() const { return static_cast<std::size_t>(self); }
   [[nodiscard]] bool is_root() const { return self == root; }
-  [[nodiscard]] std::size_t bytes_to(std::size_t rank) const { return to.empty() ? bytes : to[rank]; }
-  [[nodiscard]] std::size_t bytes_from(std::size_t rank) const { return from.empty() ? bytes : from[rank]; }
+  [[nodiscard]] std::size_t bytes_to(std::size_t block) const { return to.empty() ? bytes : to[block]; }
+  [[nodiscard]] std::size_t bytes_from(std::size_t block) const { return from.empty() ? bytes : from[block]; }
 };
 
 }  // namespace sluice

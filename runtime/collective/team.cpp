@@ -31,12 +31,13 @@ bool Team::have_read(const Written& last) {
 }
 
 std::optional<Mismatch> Team::find_mismatch() const {
-  const bool all = awaited_ == Awaited::all;
-  for (std::size_t member = all ? 0 : awaited_member_; member < (all ? members_.size() : awaited_member_ + 1); ++member) {
+  const std::size_t end = awaits_several() ? awaited_end_ : awaited_member_ + 1;
+  for (std::size_t member = awaits_several() ? 0 : awaited_member_; member < end; ++member) {
     if (member == self_) continue;
     const std::uint64_t word = members_[member].lane.description(number_).load(std::memory_order_relaxed);
     const bool runs_ahead = members_[member].lane.sequence(number_).load(std::memory_order_relaxed) != number_;
-    if (word != word_ || runs_ahead) return Mismatch{Rank{static_cast<int>(member)}, call_, Description::of(word)};
+    if (((word ^ word_) & compared_) != 0 || runs_ahead)
+      return Mismatch{Rank{static_cast<int>(member)}, call_, Description::of(word)};
   }
   return std::nullopt;
 }

@@ -32,7 +32,7 @@ class Team {
   struct Member {
     Peer peer{};
     Lane lane;
-    const std::atomic<Attention>* attention = nullptr;  // LaneMemory::attention_of
+    const std::atomic<WakeMask>* wake_mask = nullptr;  // LaneMemory::wake_mask_of
   };
   /// For whom this rank's part of a call is.
   enum class Readers : std::uint8_t { none, one, all };
@@ -51,7 +51,9 @@ class Team {
     ++number_;
     call_ = call;
     word_ = call.word();
+    compared_ = call.is_counted() ? ~Description::bytes_in_word : ~std::uint64_t{0};
     is_long_ = Lane::is_long(call.bytes);
+    reads_long_ = false;
     differs_ = false;
   }
   void await_room() { awaited_ = Awaited::room; }
@@ -67,13 +69,11 @@ class Team {
   }
   /// A thread of this member sleeps, perhaps for what was published.
   [[nodiscard]] static bool is_asleep(const Member& member) {
-    return member.attention && asks_for(member.attention->load(std::memory_order_seq_cst), News::lane);
+    return member.wake_mask && asks_for(member.wake_mask->load(std::memory_order_seq_cst), EventMask::lane);
   }
-  /// The parts of all other members, or of one.
-  void await_all() {
-    awaited_ = Awaited::all;
-    awaited_member_ = 0;
-  }
+  /// The parts of all other members, of those of lower rank, or of one.
+  void await_all() { await_first(Awaited::all, members_.size()); }
+  void await_lower() { await_first(Awaited::lower, self_); }
   void await(Rank rank) {
     awaited_ = Awaited::one;
     awaited_member_ = static_cast<std::size_t>(rank);
@@ -85,15 +85,24 @@ class Team {
         return has_room();
       case Awaited::one:
         return has_come(awaited_member_);
+      case Awaited::lower:
       case Awaited::all:
-        return have_all_come();
+        return have_first_come();
       case Awaited::nothing:
         break;
     }
     return true;
   }
+  /// The member whose part is awaited, and was not there when it was last looked for.
+  [[nodiscard]] std::optional<Rank> missing() const {
+    const bool is_member = awaited_ == Awaited::one || (awaits_several() && awaited_member_ != awaited_end_);
+    return is_member ? std::optional(Rank{static_cast<int>(awaited_member_)}) : std::nullopt;
+  }
   /// Once it is there.
-  [[nodiscard]] const std::byte* part(Rank rank) const { return lane(rank).payload(number_, call_.bytes); }
+  [[nodiscard]] const std::byte* part(Rank rank) const {
+    const Lane& from = lane(rank);
+    return from.payload(number_, call_.is_counted() ? bytes_in(from) : call_.bytes);
+  }
   /// Of those whose parts are there, one that is in another call.
   [[nodiscard]] std::optional<Mismatch> mismatch() const {
     if (!differs_) [[likely]]
@@ -104,7 +113,7 @@ class Team {
   bool finish() {
     if (awaited_ == Awaited::all) done_by_all_ = number_ - 1;
     awaited_ = Awaited::nothing;
-    owes_done_ |= is_long_;
+    owes_done_ |= is_long_ | reads_long_;
     if (number_ % (owes_done_ ? Lane::long_done_interval : Lane::done_interval) != 0) return false;
     owes_done_ = false;
     own().done().store(number_, std::memory_order_release);
@@ -117,9 +126,10 @@ class Team {
   [[nodiscard]] bool is_over() { return all_have_done(number_); }
 
   ListLink<Team> waiting_link;  // Teams
+  ContextId communicator{};     // for the trace
 
  private:
-  enum class Awaited : std::uint8_t { nothing, room, one, all };
+  enum class Awaited : std::uint8_t { nothing, room, one, lower, all };
   struct Written {
     std::uint64_t number = 0;
     Readers readers = Readers::none;
@@ -132,8 +142,13 @@ class Team {
     const Lane& lane = members_[member].lane;
     const std::uint64_t sequence = lane.sequence(number_).load(std::memory_order_acquire);
     if (sequence < number_) return false;
-    differs_ |= sequence != number_ || lane.description(number_).load(std::memory_order_relaxed) != word_;
+    const std::uint64_t word = lane.description(number_).load(std::memory_order_relaxed);
+    differs_ |= sequence != number_ || ((word ^ word_) & compared_) != 0;
+    reads_long_ |= Lane::is_long(word & Description::bytes_in_word);
     return true;
+  }
+  [[nodiscard]] std::size_t bytes_in(const Lane& lane) const {
+    return lane.description(number_).load(std::memory_order_relaxed) & Description::bytes_in_word;
   }
   [[nodiscard]] std::uint64_t done_by(std::size_t member) const {
     return members_[member].lane.done().load(std::memory_order_acquire);
@@ -148,9 +163,15 @@ class Team {
     return last.readers == Readers::none || done_by_all_ >= last.number || have_read(last);
   }
   [[nodiscard]] bool have_read(const Written& last);
-  [[nodiscard]] bool have_all_come() {
-    while (awaited_member_ != members_.size() && (awaited_member_ == self_ || has_come(awaited_member_))) ++awaited_member_;
-    return awaited_member_ == members_.size();
+  void await_first(Awaited what, std::size_t members) {
+    awaited_ = what;
+    awaited_member_ = 0;
+    awaited_end_ = members;
+  }
+  [[nodiscard]] bool awaits_several() const { return awaited_ == Awaited::lower || awaited_ == Awaited::all; }
+  [[nodiscard]] bool have_first_come() {
+    while (awaited_member_ != awaited_end_ && (awaited_member_ == self_ || has_come(awaited_member_))) ++awaited_member_;
+    return awaited_member_ == awaited_end_;
   }
   [[nodiscard]] std::optional<Mismatch> find_mismatch() const;
 
@@ -158,12 +179,15 @@ class Team {
   const std::size_t self_;
   std::uint64_t number_;  // of the running call, or of the last one
   Description call_;
-  std::uint64_t word_ = 0;  // of the description
-  bool is_long_ = false;    // it uses a long slot
-  bool owes_done_ = false;  // so has one since `done` was written
-  bool differs_ = false;    // one that has come is in another call, or beyond
+  std::uint64_t word_ = 0;      // of the description
+  std::uint64_t compared_ = 0;  // those of its bits that are alike on all
+  bool is_long_ = false;        // it uses a long slot
+  bool reads_long_ = false;     // another member does, whose part has its own length
+  bool owes_done_ = false;      // so has one since `done` was written
+  bool differs_ = false;        // one that has come is in another call, or beyond
   Awaited awaited_ = Awaited::nothing;
-  std::size_t awaited_member_ = 0;  // that one, or of all the first that is not there yet
+  std::size_t awaited_member_ = 0;  // that one, or of several the first that is not there yet
+  std::size_t awaited_end_ = 0;     // of several, behind the last one
   std::uint64_t done_by_all_;       // known without a look
   std::size_t done_by_one_of_ = 0;  // the member whom the last look was at
   std::uint64_t done_by_one_ = 0;

@@ -34,7 +34,7 @@ Team* Teams::make(const LaneMemory* memory, std::span<const Peer> members, Rank 
       take_back(own);
       return nullptr;
     }
-    team.push_back({members[member], Lane(lane), memory->attention_of(members[member])});
+    team.push_back({members[member], Lane(lane), memory->wake_mask_of(members[member])});
     first = std::max(first, offer.next);
   }
   teams_.push_back({std::make_unique<Team>(std::move(team), self, first), own});

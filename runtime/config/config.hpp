@@ -16,6 +16,9 @@ namespace sluice {
 enum class ReleaseMode { automatic, off, matched, early };
 /// Whether memory becomes alias blocks; `automatic`: unless nothing is released.
 enum class BlockMode { automatic, on, off };
+/// Which collective calls are carried; members agree on the least. `automatic`: those of which all of them know how long they
+/// are.
+enum class CollectiveMode : std::uint8_t { off, automatic, all };
 /// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget, coop, the
 /// rules that choose between these (coop-coll, coop-load), and coop with an adapter beside (coop-hca); over RDMA rput, getcqe
 /// (which is rget there), get, rdrp, putnr and put. Where the one that was asked for does not exist, `automatic` holds.
@@ -34,25 +37,29 @@ inline constexpr std::size_t rendezvous_kinds = 12;
 /// Of the protocols inside a node; nothing for any other text. coop-hca needs what is set up at the start, so it is not one here.
 [[nodiscard]] std::optional<Rendezvous> rendezvous_inside_a_node(std::string_view name);
 inline constexpr std::string_view expected_inside_a_node = "auto, rput, rget, coop, coop-coll or coop-load";
+/// As in SLUICE_COLLECTIVES; nothing for any other text.
+[[nodiscard]] std::optional<CollectiveMode> collective_mode(std::string_view name);
+inline constexpr std::string_view expected_collective_modes = "off, auto or all";
 [[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
   return wanted > Rendezvous::coop_hca ? Rendezvous::automatic : wanted;
 }
 /// Small messages of which buffers that are used often leave without a copy (FB).
-enum class FrequentChoice { off, nonblocking, all };
+enum class FrequentChoice { off, nonblocking, automatic, all };
 enum class TraceKeep { oldest, newest };
 enum class GuardEngine { automatic, mprotect, userfaultfd };
 
 struct Config {
-  bool enable = true;                            // SLUICE_ENABLE=0|1
-  ReleaseMode release = ReleaseMode::automatic;  // SLUICE_RELEASE=auto|off|matched|early
-  BlockMode blocks = BlockMode::automatic;       // SLUICE_BLOCKS=auto|on|off
-  bool keeps_huge_pages = true;                  // SLUICE_HUGE_PAGES=keep|replace
-  bool send_release = false;                     // SLUICE_SEND_RELEASE=0|1
-  bool collectives = false;                      // SLUICE_COLLECTIVES=off|auto
-  GuardEngine guard = GuardEngine::automatic;    // SLUICE_GUARD=auto|mprotect|userfaultfd
-  std::size_t eager_limit = 32768;               // SLUICE_EAGER_LIMIT=<bytes, with K or M>
-  std::string transports = "shmem,verbs,tcp";    // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
-  std::string shmem_copy = "auto";  // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
+  bool enable = true;                                      // SLUICE_ENABLE=0|1
+  ReleaseMode release = ReleaseMode::automatic;            // SLUICE_RELEASE=auto|off|matched|early
+  BlockMode blocks = BlockMode::automatic;                 // SLUICE_BLOCKS=auto|on|off
+  bool keeps_huge_pages = true;                            // SLUICE_HUGE_PAGES=keep|replace
+  bool send_release = false;                               // SLUICE_SEND_RELEASE=0|1
+  CollectiveMode collectives = CollectiveMode::automatic;  // SLUICE_COLLECTIVES=off|auto|all
+  bool one_sided = false;                                  // SLUICE_ONESIDED=off|auto
+  GuardEngine guard = GuardEngine::automatic;              // SLUICE_GUARD=auto|mprotect|userfaultfd
+  std::size_t eager_limit = 32768;                         // SLUICE_EAGER_LIMIT=<bytes, with K or M>
+  std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
+  std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;   // SLUICE_RNDV: a name of the enumeration above
   std::size_t single_copy = 0;                     // SLUICE_SINGLE_COPY=auto|<bytes, with K or M>; 0: auto
   std::size_t copy_chunk = 0;                      // SLUICE_COPY_CHUNK=auto|<bytes, with K or M>; 0: auto
@@ -62,7 +69,10 @@ struct Config {
   std::size_t hca_load = 8;                        // SLUICE_HCA_LOAD=<number of transfers>
   std::size_t rdrp_chunk = 131072;                 // SLUICE_RDRP_CHUNK=<bytes, with K or M>
   std::size_t rdrp_outstanding = 4;                // SLUICE_RDRP_OUTSTANDING=<number of reads>
-  std::size_t rtr_wait = 200;                      // SLUICE_RTR_WAIT=<microseconds>
+  static constexpr std::size_t no_read_window = 0;
+  static constexpr std::size_t automatic_read_window = ~std::size_t{0};
+  std::size_t read_window = no_read_window;      // SLUICE_READ_WINDOW=off|auto|<bytes, with K or M>
+  std::size_t rtr_wait = 200;                    // SLUICE_RTR_WAIT=<microseconds>
   std::string tcp_interfaces;                    // SLUICE_TCP_INTERFACES=comma list of names, networks, addresses; empty: chosen
   std::size_t tcp_timeout = 30;                  // SLUICE_TCP_TIMEOUT=<seconds>
   std::size_t tcp_eager_limit = 65536;           // SLUICE_TCP_EAGER_LIMIT=<bytes, with K>
@@ -74,14 +84,14 @@ struct Config {
   std::size_t verbs_timeout = 4;                 // SLUICE_VERBS_TIMEOUT=<seconds>
   bool verbs_ordered = true;                     // SLUICE_VERBS_ORDERED=0|1
   std::size_t verbs_rings = 8;                   // SLUICE_VERBS_RINGS=<number of peers>
-  FrequentChoice frequent_sends = FrequentChoice::nonblocking;  // SLUICE_FREQUENT_SENDS=off|nonblocking|all
-  std::size_t frequent_share = 25;                              // SLUICE_FREQUENT_SHARE=<percent>
-  std::string trace;                                            // SLUICE_TRACE=<directory>; empty: no trace is written
-  std::size_t trace_limit = std::size_t{16} << 20;              // SLUICE_TRACE_LIMIT=<bytes, with K, M or G>
-  TraceKeep trace_keep = TraceKeep::newest;                     // SLUICE_TRACE_KEEP=oldest|newest
-  std::size_t trace_paths = 0;                                  // SLUICE_TRACE_PATHS=<number of callers>; 0: none
-  int verbose = 0;                                              // SLUICE_VERBOSE=0..3
-  bool summary = false;                                         // SLUICE_SUMMARY=0|1
+  FrequentChoice frequent_sends = FrequentChoice::automatic;  // SLUICE_FREQUENT_SENDS=off|nonblocking|auto|all
+  std::size_t frequent_share = 25;                            // SLUICE_FREQUENT_SHARE=<percent>
+  std::string trace;                                          // SLUICE_TRACE=<directory>; empty: no trace is written
+  std::size_t trace_limit = std::size_t{16} << 20;            // SLUICE_TRACE_LIMIT=<bytes, with K, M or G>
+  TraceKeep trace_keep = TraceKeep::newest;                   // SLUICE_TRACE_KEEP=oldest|newest
+  std::size_t trace_paths = 0;                                // SLUICE_TRACE_PATHS=<number of callers>; 0: none
+  int verbose = 0;                                            // SLUICE_VERBOSE=0..3
+  bool summary = false;                                       // SLUICE_SUMMARY=0|1
 
   /// No page of the application is ever replaced.
   [[nodiscard]] bool keeps_pages() const {

@@ -22,12 +22,12 @@ Pieces functions_of(const Thresholds& thresholds) {
 
 }  // namespace
 
-Thresholds announced_thresholds() {
+Thresholds cpuid_thresholds() {
   if (!string_moves_are_fast()) return {};
   return {.string_bytes = min_string_bytes, .pieces = Stores::string};
 }
 
-Thresholds in_force = announced_thresholds();
+Thresholds in_force = cpuid_thresholds();
 
 namespace {
 
@@ -51,8 +51,8 @@ void copy_to_peer(std::byte* target, const std::byte* source, std::size_t bytes,
 void copy_from_peer(std::byte* target, const std::byte* source, std::size_t bytes, TargetLines lines, SourceLines source_lines) {
   const auto& pieces = shared_copy::pieces;
   const auto& from = shared_copy::in_force;
-  const std::size_t least = lines == TargetLines::shared ? from.streaming_shared_bytes : shared_copy::never;
-  const bool streams = bytes >= std::min(least, from.streaming_read_bytes) && lines != TargetLines::outer;
+  const std::size_t min_streamed = lines == TargetLines::shared ? from.streaming_shared_bytes : shared_copy::never;
+  const bool streams = bytes >= std::min(min_streamed, from.streaming_read_bytes) && lines != TargetLines::outer;
   const bool hands_back = source_lines == SourceLines::handed_back;
   (streams ? pieces.streaming : hands_back ? pieces.handing_back : pieces.plain)(target, source, bytes);
 }

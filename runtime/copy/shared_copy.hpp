@@ -35,7 +35,7 @@ struct Thresholds {
 };
 
 /// By what the processor announces, without any measurement.
-[[nodiscard]] Thresholds announced_thresholds();
+[[nodiscard]] Thresholds cpuid_thresholds();
 /// Before other threads copy.
 void use(const Thresholds& thresholds);
 

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-MessageHeader matching_header(const Request& send, MessageKind kind) {
-  MessageHeader header;
+WireHeader matching_header(const Request& send, MessageKind kind) {
+  WireHeader header;
   header.kind = kind;
   header.subject = static_cast<std::uint64_t>(send.context->id());
   header.source = send.context->self();
@@ -16,8 +16,8 @@ MessageHeader matching_header(const Request& send, MessageKind kind) {
   return header;
 }
 
-MessageHeader eager_header(const Request& send) {
-  MessageHeader header = matching_header(send, MessageKind::eager);
+WireHeader eager_header(const Request& send) {
+  WireHeader header = matching_header(send, MessageKind::eager);
   header.payload_bytes = static_cast<std::uint32_t>(send.bytes);
   if (send.mode == SendMode::synchronous) {
     header.flags = flag_synchronous;

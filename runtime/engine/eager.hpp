@@ -16,13 +16,13 @@ namespace sluice {
 
 /// Composed in registers: a header that was stored field by field and is then copied by whole words would have to wait for its
 /// stores.
-[[nodiscard]] inline MessageHeader plain_eager_header(const Context& context, Tag tag, std::uint16_t rtrs, std::uint32_t bytes) {
-  static_assert(std::endian::native == std::endian::little && offsetof(MessageHeader, rtrs) == 2 &&
-                offsetof(MessageHeader, payload_bytes) == 4 && offsetof(MessageHeader, tag) == 20);
+[[nodiscard]] inline WireHeader plain_eager_header(const Context& context, Tag tag, std::uint16_t rtrs, std::uint32_t bytes) {
+  static_assert(std::endian::native == std::endian::little && offsetof(WireHeader, rtrs) == 2 &&
+                offsetof(WireHeader, payload_bytes) == 4 && offsetof(WireHeader, tag) == 20);
   const std::uint64_t first =
       static_cast<std::uint64_t>(MessageKind::eager) | std::uint64_t{rtrs} << 16 | std::uint64_t{bytes} << 32;
   const std::uint64_t last = static_cast<std::uint32_t>(context.self()) | std::uint64_t{static_cast<std::uint32_t>(tag)} << 32;
-  return std::bit_cast<MessageHeader>(std::array{first, static_cast<std::uint64_t>(context.id()), last});
+  return std::bit_cast<WireHeader>(std::array{first, static_cast<std::uint64_t>(context.id()), last});
 }
 
 /// It leaves without being announced.
@@ -30,8 +30,8 @@ namespace sluice {
   return send.bytes <= job.eager_limit_of(send.peer) && !send.single_copy;
 }
 
-[[nodiscard]] MessageHeader matching_header(const Request& send, MessageKind kind);
-[[nodiscard]] MessageHeader eager_header(const Request& send);
+[[nodiscard]] WireHeader matching_header(const Request& send, MessageKind kind);
+[[nodiscard]] WireHeader eager_header(const Request& send);
 
 /// The first bytes of the message.
 void pack(const Request& send, std::span<std::byte> target);

@@ -6,13 +6,26 @@
 // Belongs to the engine lock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/config/config.hpp"
 #include "runtime/engine/request.hpp"
 #include "runtime/engine/trace_events.hpp"
 
 namespace sluice {
+
+/// Of eager messages and rts with each peer, while a trace is written. Those of collective calls are counted apart, so that the
+/// program's own have the same numbers whoever carries these calls.
+class TracedNumbers {
+ public:
+  explicit TracedNumbers(std::size_t peers) : last_(2 * peers) {}
+  std::uint32_t next(Peer peer, bool is_part) { return ++last_[2 * static_cast<std::size_t>(peer) + (is_part ? 1 : 0)]; }
+
+ private:
+  std::vector<std::uint32_t> last_;
+};
 
 class MatchTrace {
  public:

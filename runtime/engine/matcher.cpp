@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/base/fatal.hpp"
+#include "runtime/collective/collective_tags.hpp"
 #include "runtime/engine/delivery.hpp"
 #include "runtime/engine/trace_events.hpp"
 
@@ -27,7 +28,7 @@ Context& Matcher::look_up(ContextId id) {
   return *(last_ = slot.get());
 }
 
-Context& Matcher::context_for(Peer from, const MessageHeader& header) {
+Context& Matcher::context_for(Peer from, const WireHeader& header) {
   Context& context = context_of(static_cast<ContextId>(header.subject));
   if (const char* fault = matching_fault(context, from, header, job_.size)) damaged(from, header.kind, fault);
   return context;
@@ -36,7 +37,7 @@ Context& Matcher::context_for(Peer from, const MessageHeader& header) {
 Context& Matcher::adopt(ContextId id, std::vector<Peer> group, Rank self) {
   Context& context = context_of(id);
   context.become(std::move(group), self);
-  if (const Message* message = context.find_stranger()) {
+  if (const Unexpected* message = context.find_nonmember()) {
     fatal("message of rank %d is for a communicator that it is not in", static_cast<int>(message->from));
   }
   return context;
@@ -53,7 +54,7 @@ Matcher::~Matcher() {
 
 void Matcher::drop(Context* context) {
   if (last_ == context) last_ = nullptr;
-  while (Message* message = context->find_unexpected(any_source, any_tag)) {
+  while (Unexpected* message = context->find_unexpected(any_source, any_tag)) {
     context->remove_unexpected(message);
     delete message;
   }
@@ -62,7 +63,9 @@ void Matcher::drop(Context* context) {
 
 // --- a receive and its message ---------------------------------------------------------------------------------------------
 
-std::uint32_t Matcher::traced_number(Peer from) { return trace::on() ? ++traced_[static_cast<std::size_t>(from)] : 0; }
+std::uint32_t Matcher::traced_number(Peer from, const Context& context) {
+  return trace::on() ? traced_.next(from, context.is_channel) : 0;
+}
 
 void Matcher::note_arrival(Request& receive, const Arrival& arrival) {
   receive.peer = arrival.from;
@@ -82,7 +85,7 @@ void Matcher::note_arrival(Request& receive, const Arrival& arrival) {
 
 void Matcher::accept_eager(Request& receive, const Arrival& arrival, std::span<const std::byte> payload,
                            std::uint64_t acknowledge) {
-  leave_announcements(receive);
+  leave_rtrs(receive);
   note_arrival(receive, arrival);
   if (trace::on()) [[unlikely]]
     trace::matched(receive, MessageKind::eager, arrival.number, arrival.unexpected);
@@ -109,19 +112,19 @@ void Matcher::note_match(const Request& receive, const Arrival& arrival, bool br
   if (causality_.unmatched() != 0 || brings_bytes) matches_.tell();
 }
 
-void Matcher::accept_announcement(Request& receive, const Arrival& arrival, const Announcement& announced) {
-  leave_announcements(receive);
+void Matcher::accept_rts(Request& receive, const Arrival& arrival, const RtsMessage& sent) {
+  leave_rtrs(receive);
   note_arrival(receive, arrival);
   receive.matched = true;
-  receive.rts_flags = announced.flags;
-  receive.remote_request = announced.rts.sender_request;
-  receive.remote_address = announced.rts.sender_address;
-  receive.registered_address = announced.rts.registered_address;
-  receive.announced_key = announced.rts.sender_key;
-  receive.announced_last_byte = announced.rts.last_byte;
+  receive.rts_flags = sent.flags;
+  receive.remote_request = sent.rts.sender_request;
+  receive.remote_address = sent.rts.sender_address;
+  receive.registered_address = sent.rts.registered_address;
+  receive.rts_key = sent.rts.sender_key;
+  receive.rts_last_byte = sent.rts.last_byte;
   if (trace::on()) [[unlikely]]
-    note_match(receive, arrival, !announced.first_bytes.empty());
-  if (!announced.first_bytes.empty()) deliver(receive, announced.first_bytes, job_.arena);
+    note_match(receive, arrival, !sent.first_bytes.empty());
+  if (!sent.first_bytes.empty()) deliver(receive, sent.first_bytes, job_.arena);
   causality_.matched(receive);
   if (causality_.must_hold(receive.sequence)) {
     causality_.hold({.what = HeldBack::What::transfer,
@@ -134,28 +137,28 @@ void Matcher::accept_announcement(Request& receive, const Arrival& arrival, cons
   }
 }
 
-void Matcher::consume(Request& receive, Message* message) {
-  const std::unique_ptr<Message> owner(message);
+void Matcher::consume(Request& receive, Unexpected* message) {
+  const std::unique_ptr<Unexpected> owner(message);
   const Arrival arrival{message->from, message->source, message->tag, message->message_bytes, message->number, true};
   if (message->kind == MessageKind::eager) {
     accept_eager(receive, arrival, message->payload(), message->sender_request);
   } else {
-    accept_announcement(receive, arrival,
-                        {message->flags,
-                         {.message_bytes = message->message_bytes,
-                          .sender_request = message->sender_request,
-                          .sender_address = message->sender_address,
-                          .sender_key = message->sender_key,
-                          .last_byte = message->last_byte,
-                          .registered_address = message->registered_address},
-                         message->payload()});
+    accept_rts(receive, arrival,
+               {message->flags,
+                {.message_bytes = message->message_bytes,
+                 .sender_request = message->sender_request,
+                 .sender_address = message->sender_address,
+                 .sender_key = message->sender_key,
+                 .last_byte = message->last_byte,
+                 .registered_address = message->registered_address},
+                message->payload()});
   }
 }
 
 // --- messages ------------------------------------------------------------------------------------------------------------
 
-std::unique_ptr<Message> Matcher::describe(Peer from, const MessageHeader& header) {
-  auto message = std::make_unique<Message>();
+std::unique_ptr<Unexpected> Matcher::describe(Peer from, const WireHeader& header) {
+  auto message = std::make_unique<Unexpected>();
   message->from = from;
   message->source = header.source;
   message->tag = header.tag;
@@ -163,15 +166,28 @@ std::unique_ptr<Message> Matcher::describe(Peer from, const MessageHeader& heade
   return message;
 }
 
-void Matcher::keep(Context& context, std::unique_ptr<Message> message, std::span<const std::byte> bytes) {
+/// A call has returned, and waits behind the guard for another message of its number: there is none.
+void Matcher::check_released(const Context& channel, const Unexpected& message) {
+  const auto waits_for_another = [&](const Request& receive) {
+    return receive.released && CollectiveTags::have_same_number(receive.tag, message.tag);
+  };
+  if (const Request* receive = channel.find_posted_from(message.source, waits_for_another)) {
+    fatal("%s, already released: rank %d of the communicator is in another collective call, or in one of another length",
+          receive->site.function(), static_cast<int>(message.source));
+  }
+}
+
+void Matcher::keep(Context& context, std::unique_ptr<Unexpected> message, std::span<const std::byte> bytes) {
   message->keep(bytes);
   context.keep_unexpected(message.get());
+  if (context.is_channel) [[unlikely]]
+    check_released(context, *message);
   if (trace::on()) [[unlikely]]
     trace::arrived(*message);
   static_cast<void>(message.release());
 }
 
-void Matcher::on_eager(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+void Matcher::on_eager(Peer from, const WireHeader& header, std::span<const std::byte> payload) {
   std::uint64_t acknowledge = 0;
   if (header.flags & flag_synchronous) {
     if (payload.size() < sizeof acknowledge) damaged(from, header.kind, "is too short");
@@ -179,7 +195,7 @@ void Matcher::on_eager(Peer from, const MessageHeader& header, std::span<const s
     std::memcpy(&acknowledge, payload.data() + payload.size(), sizeof acknowledge);
   }
   Context& context = context_for(from, header);
-  const std::uint32_t number = traced_number(from);
+  const std::uint32_t number = traced_number(from, context);
   if (Request* receive = context.match_posted(header.source, header.tag)) {
     accept_eager(*receive, {from, header.source, header.tag, payload.size(), number}, payload, acknowledge);
     return;
@@ -191,15 +207,15 @@ void Matcher::on_eager(Peer from, const MessageHeader& header, std::span<const s
   keep(context, std::move(message), payload);
 }
 
-void Matcher::on_announcement(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+void Matcher::on_rts(Peer from, const WireHeader& header, std::span<const std::byte> payload) {
   const auto rts = from_wire<ReadyToSend>(from, payload.first(std::min(payload.size(), sizeof(ReadyToSend))));
   const auto first_bytes = payload.subspan(sizeof rts);
   if (first_bytes.size() > rts.message_bytes) fatal("message of rank %d is damaged: too long", static_cast<int>(from));
-  if (const char* fault = announcement_fault(header.flags, rts)) damaged(from, header.kind, fault);
+  if (const char* fault = rts_fault(header.flags, rts)) damaged(from, header.kind, fault);
   Context& context = context_for(from, header);
-  const std::uint32_t number = traced_number(from);
+  const std::uint32_t number = traced_number(from, context);
   if (Request* receive = context.match_posted(header.source, header.tag)) {
-    accept_announcement(*receive, {from, header.source, header.tag, rts.message_bytes, number}, {header.flags, rts, first_bytes});
+    accept_rts(*receive, {from, header.source, header.tag, rts.message_bytes, number}, {header.flags, rts, first_bytes});
     return;
   }
   auto message = describe(from, header);
@@ -215,7 +231,7 @@ void Matcher::on_announcement(Peer from, const MessageHeader& header, std::span<
 }
 
 /// The receive that was posted for a message gets its bytes as if it had asked for them.
-MessageSink::Begun Matcher::begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) {
+MessageSink::Begun Matcher::begin(Peer from, const WireHeader& header, std::span<const std::byte> head) {
   const bool eager = header.kind == MessageKind::eager && header.flags == 0;
   if (!eager && (header.kind != MessageKind::rts || head.size() < sizeof(ReadyToSend))) return {};
   Context& context = context_for(from, header);
@@ -226,7 +242,7 @@ MessageSink::Begun Matcher::begin(Peer from, const MessageHeader& header, std::s
   const std::size_t data_at = eager ? 0 : sizeof rts;
   if (header.payload_bytes - data_at > rts.message_bytes) damaged(from, header.kind, "brings more than it announces");
   context.unpost(receive);
-  const std::uint32_t number = traced_number(from);
+  const std::uint32_t number = traced_number(from, context);
   note_arrival(*receive, {from, header.source, header.tag, rts.message_bytes, number});
   receive->matched = true;
   receive->way = Request::Way::stream;

@@ -31,7 +31,7 @@ class Matcher {
   class Host {
    public:
     /// The receive has met its message: its sender is not to write to it any more.
-    virtual void leave_announcements(Request& receive) = 0;
+    virtual void leave_rtrs(Request& receive) = 0;
     /// `coming`: bytes behind `offset` that came with the announcement and are still to be delivered.
     virtual void begin_transfer(Request* receive, std::size_t coming) = 0;
 
@@ -51,12 +51,12 @@ class Matcher {
   /// It is retired and unused.
   void drop(Context* context);
   /// Of a message that its sender may send there; ends the job otherwise.
-  Context& context_for(Peer from, const MessageHeader& header);
+  Context& context_for(Peer from, const WireHeader& header);
 
   // --- receives
   /// True: it met a message that was there. Otherwise it waits for one.
   bool post(Request& receive) {
-    Message* const message = receive.context->find_unexpected(receive.rank, receive.tag);
+    Unexpected* const message = receive.context->find_unexpected(receive.rank, receive.tag);
     if (!message) [[likely]] {
       receive.context->post(&receive);
       return false;
@@ -66,13 +66,13 @@ class Matcher {
     return true;
   }
   /// Gives a receive the message that it matched earlier; the message is gone afterwards.
-  void consume(Request& receive, Message* message);
+  void consume(Request& receive, Unexpected* message);
 
   // --- messages
-  void on_eager(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
-  void on_announcement(Peer from, const MessageHeader& header, std::span<const std::byte> payload);
+  void on_eager(Peer from, const WireHeader& header, std::span<const std::byte> payload);
+  void on_rts(Peer from, const WireHeader& header, std::span<const std::byte> payload);
   /// As MessageSink says.
-  MessageSink::Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head);
+  MessageSink::Begun begin(Peer from, const WireHeader& header, std::span<const std::byte> head);
 
  private:
   /// Describes a message to the receive that it matched.
@@ -84,7 +84,7 @@ class Matcher {
     std::uint32_t number;     // in the trace
     bool unexpected = false;  // it was there before the receive
   };
-  struct Announcement {
+  struct RtsMessage {
     std::uint8_t flags = 0;
     ReadyToSend rts;
     std::span<const std::byte> first_bytes;
@@ -96,18 +96,19 @@ class Matcher {
     return look_up(id);
   }
   Context& look_up(ContextId id);
-  static std::unique_ptr<Message> describe(Peer from, const MessageHeader& header);
-  static void keep(Context& context, std::unique_ptr<Message> message, std::span<const std::byte> bytes);
+  static std::unique_ptr<Unexpected> describe(Peer from, const WireHeader& header);
+  static void check_released(const Context& channel, const Unexpected& message);
+  static void keep(Context& context, std::unique_ptr<Unexpected> message, std::span<const std::byte> bytes);
   static void note_arrival(Request& receive, const Arrival& arrival);
-  void leave_announcements(Request& receive) {
-    if (receive.announcements != 0 && (receive.announced || receive.announce_link.linked)) [[unlikely]]
-      host_.leave_announcements(receive);
+  void leave_rtrs(Request& receive) {
+    if (receive.rtrs_sent != 0 && (receive.rtr_open || receive.rtr_link.linked)) [[unlikely]]
+      host_.leave_rtrs(receive);
   }
   void accept_eager(Request& receive, const Arrival& arrival, std::span<const std::byte> payload, std::uint64_t acknowledge);
   void note_match(const Request& receive, const Arrival& arrival, bool brings_bytes);
-  void accept_announcement(Request& receive, const Arrival& arrival, const Announcement& announced);
+  void accept_rts(Request& receive, const Arrival& arrival, const RtsMessage& sent);
   /// The next number of an eager or rts message of this peer; 0 while no trace is written.
-  std::uint32_t traced_number(Peer from);
+  std::uint32_t traced_number(Peer from, const Context& context);
 
   const Job& job_;
   Requests& requests_;
@@ -116,7 +117,7 @@ class Matcher {
   Host& host_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Context>> contexts_;
   Context* last_ = nullptr;
-  std::vector<std::uint32_t> traced_;  // eager and rts, by peer, while a trace is written
+  TracedNumbers traced_;
   MatchTrace& matches_;
 };
 

@@ -11,7 +11,7 @@ bool tag_accepts(Tag wanted, Tag tag) { return wanted == tag || wanted == any_ta
 
 }  // namespace
 
-void Message::keep(std::span<const std::byte> payload) {
+void Unexpected::keep(std::span<const std::byte> payload) {
   if (payload.empty()) return;
   payload_ = std::make_unique_for_overwrite<std::byte[]>(payload.size());
   std::memcpy(payload_.get(), payload.data(), payload.size());
@@ -32,8 +32,10 @@ Context::Source& Context::new_source(std::size_t index) {
 
 bool Context::may_be_preceded(const Request& receive) const {
   const auto has_earlier = [&receive](const Posted& list) {
-    for (const Request* other = list.first(); other && other->sequence < receive.sequence; other = Posted::next(other)) {
-      if (!other->announced && (tag_accepts(other->tag, receive.tag) || tag_accepts(receive.tag, other->tag))) return true;
+    // Parts of one collective call have one number, and stand in their order.
+    for (const Request* other = list.first(); other && other != &receive && other->sequence <= receive.sequence;
+         other = Posted::next(other)) {
+      if (!other->rtr_open && (tag_accepts(other->tag, receive.tag) || tag_accepts(receive.tag, other->tag))) return true;
     }
     return false;
   };
@@ -63,32 +65,32 @@ Request* Context::match_posted(Rank from, Tag tag) {
   return receive;
 }
 
-void Context::keep_unexpected(Message* message) {
+void Context::keep_unexpected(Unexpected* message) {
   message->context = this;
   source(message->source).unexpected.push_back(message);
   arrivals_.push_back(message);
 }
 
-Message* Context::search_unexpected(Rank from, Tag tag) const {
+Unexpected* Context::search_unexpected(Rank from, Tag tag) const {
   if (from == any_source) {
-    Message* message = arrivals_.first();
+    Unexpected* message = arrivals_.first();
     while (message && !tag_accepts(tag, message->tag)) message = ByArrival::next(message);
     return message;
   }
   const auto index = static_cast<std::size_t>(from);
   if (index >= sources_.size()) return nullptr;
-  Message* message = sources_[index].unexpected.first();
+  Unexpected* message = sources_[index].unexpected.first();
   while (message && !tag_accepts(tag, message->tag)) message = BySource::next(message);
   return message;
 }
 
-const Message* Context::find_stranger() const {
-  const Message* message = arrivals_.first();
+const Unexpected* Context::find_nonmember() const {
+  const Unexpected* message = arrivals_.first();
   while (message && accepts(message->from, message->source)) message = ByArrival::next(message);
   return message;
 }
 
-void Context::remove_unexpected(Message* message) {
+void Context::remove_unexpected(Unexpected* message) {
   source(message->source).unexpected.remove(message);
   arrivals_.remove(message);
 }

@@ -22,7 +22,7 @@ namespace sluice {
 
 /// A message that came before its receive: an eager one with its bytes, or the announcement of a large one with
 /// the bytes that it brought along.
-class Message {
+class Unexpected {
  public:
   Context* context = nullptr;
   Peer from{};
@@ -37,8 +37,8 @@ class Message {
   std::uint32_t sender_key = 0;          // rts
   std::uint8_t last_byte = 0;            // rts
   std::uint32_t number = 0;              // in the trace
-  ListLink<Message> source_link;
-  ListLink<Message> arrival_link;
+  ListLink<Unexpected> source_link;
+  ListLink<Unexpected> arrival_link;
 
   [[nodiscard]] std::span<const std::byte> payload() const { return {payload_.get(), payload_bytes_}; }
   void keep(std::span<const std::byte> payload);
@@ -62,8 +62,9 @@ class Context {
     return index < group_.size() ? group_[index] == peer : group_.empty();
   }
   void become(std::vector<Peer> group, Rank self);
+  [[nodiscard]] std::size_t size() const { return group_.size(); }
 
-  /// `receive->sequence` grows with every call.
+  /// `receive->sequence` grows with every call, but for parts of one collective call, which accept no wildcards.
   void post(Request* receive) { posted(receive->rank).push_back(receive); }
   void unpost(Request* receive) { posted(receive->rank).remove(receive); }
   /// An earlier receive that is posted and not announced to its sender could accept the same message.
@@ -72,25 +73,47 @@ class Context {
   [[nodiscard]] Request* find_posted(Rank source, Tag tag);
   Request* match_posted(Rank source, Tag tag);
 
-  void keep_unexpected(Message* message);
+  void keep_unexpected(Unexpected* message);
   /// The first message that (source, tag), possibly wildcards, accepts; stays in its lists.
-  [[nodiscard]] Message* find_unexpected(Rank source, Tag tag) const {
+  [[nodiscard]] Unexpected* find_unexpected(Rank source, Tag tag) const {
     return arrivals_.empty() ? nullptr : search_unexpected(source, tag);
   }
-  void remove_unexpected(Message* message);
+  void remove_unexpected(Unexpected* message);
+  /// A receive that waits for a message from `source` in particular.
+  template <typename Accepts>
+  [[nodiscard]] const Request* find_posted_from(Rank source, Accepts accepts) const {
+    const auto index = static_cast<std::size_t>(source);
+    if (index >= sources_.size()) return nullptr;
+    const Request* receive = sources_[index].posted.first();
+    while (receive && !accepts(*receive)) receive = Posted::next(receive);
+    return receive;
+  }
+  /// Some message from `source` that no receive has met has such a tag.
+  template <typename Accepts>
+  [[nodiscard]] bool has_unexpected(Rank source, Accepts accepts) const {
+    const auto index = static_cast<std::size_t>(source);
+    if (index >= sources_.size()) return false;
+    for (Unexpected* message = sources_[index].unexpected.first(); message; message = BySource::next(message)) {
+      if (accepts(message->tag)) return true;
+    }
+    return false;
+  }
   /// A message that came before the group was known, and is of none of its members; nullptr when all are.
-  [[nodiscard]] const Message* find_stranger() const;
+  [[nodiscard]] const Unexpected* find_nonmember() const;
 
   std::size_t operations = 0;      // requests that refer to this context
   std::size_t buffered_sends = 0;  // of these, that have not left yet
   bool retired = false;
   bool errors_return = false;            // the program may go on after an error
   std::optional<Rendezvous> rendezvous;  // in place of what SLUICE_RNDV asks for inside a node
+  bool is_channel = false;               // of collective calls
+  Context* channel = nullptr;            // of its collective calls, since the first one that goes by messages
+  std::uint32_t collective_calls = 0;    // of a channel: begun so far
 
  private:
   using Posted = IntrusiveList<Request, &Request::match_link>;
-  using BySource = IntrusiveList<Message, &Message::source_link>;
-  using ByArrival = IntrusiveList<Message, &Message::arrival_link>;
+  using BySource = IntrusiveList<Unexpected, &Unexpected::source_link>;
+  using ByArrival = IntrusiveList<Unexpected, &Unexpected::arrival_link>;
 
   struct Source {
     Posted posted;
@@ -102,7 +125,7 @@ class Context {
   }
   Source& new_source(std::size_t index);
   Posted& posted(Rank wanted) { return wanted == any_source ? posted_any_ : source(wanted).posted; }
-  [[nodiscard]] Message* search_unexpected(Rank source, Tag tag) const;
+  [[nodiscard]] Unexpected* search_unexpected(Rank source, Tag tag) const;
 
   ContextId id_;
   Rank self_{};

@@ -65,7 +65,7 @@ bool MessageLines::are_left_to_sender(const Request& receive, Moment moment) {
 bool MessageLines::lie_far_away(const Request& receive) {
   MessageDistance& distance = costs_of(receive.peer).of_messages;
   if (distance.is_due()) {
-    distance.note(transport_->ns_of_a_line_before(receive.peer, receive.remote_address + receive.stop) > most_near_line_ns);
+    distance.note(transport_->line_latency_before_ns(receive.peer, receive.remote_address + receive.stop) > most_near_line_ns);
   }
   return distance.is_far();
 }
@@ -73,7 +73,7 @@ bool MessageLines::lie_far_away(const Request& receive) {
 bool MessageLines::are_far(const Request& receive, Moment moment) {
   if (receive.limit < least_left_far) return false;
   PeerDistance& distance = costs_of(receive.peer).distance;
-  if (distance.is_due()) distance.note(transport_->ns_of_a_line(receive.peer), terms_.calibration.far_ns);
+  if (distance.is_due()) distance.note(transport_->line_latency_ns(receive.peer), terms_.calibration.far_ns);
   // Windows that leave the sender's cache, far. If it writes a line in each page only, this processor's caches have the others
   // still (60 ns, 16 MB of 1 MB messages), and two halves hide more: GB/s 56 by both sides, 36 by senders. If it writes them
   // whole, each comes from its caches (165 ns): 4 MB passed on in pieces of 256 KB 387 µs by both sides, 334 by the sender.

@@ -19,13 +19,13 @@ Outbox::Outbox(const Job& job, const Sleepers& sleepers, MatchTrace& matches, Ho
       traced_(job.size),
       matches_(matches) {}
 
-bool Outbox::stream_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix,
+bool Outbox::stream_directly(Peer to, const WireHeader& header, std::span<const std::byte> prefix,
                              std::span<const std::byte> data) {
   const std::byte* source = unguarded_address(const_cast<std::byte*>(data.data()), data.size());
   return source && channel_->send(to, header, prefix, {source, data.size()});
 }
 
-bool Outbox::send_eager(Request& send, const MessageHeader& header) {
+bool Outbox::send_eager(Request& send, const WireHeader& header) {
   std::byte* room = is_free(send.peer) ? reserve(send.peer, header.payload_bytes) : nullptr;
   if (!room) {
     queues_[static_cast<std::size_t>(send.peer)].push_back({header, {}, &send});
@@ -39,7 +39,7 @@ bool Outbox::send_eager(Request& send, const MessageHeader& header) {
 
 void Outbox::send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload,
                           std::uint8_t flags) {
-  MessageHeader header;
+  WireHeader header;
   header.kind = kind;
   header.flags = flags;
   header.subject = subject;
@@ -54,8 +54,8 @@ void Outbox::answer(const Request& request, MessageKind kind, std::span<const st
   trace::message_left(request, kind, payload.size(), 0, at);
 }
 
-void Outbox::send_or_queue(Peer to, const MessageHeader& base, std::span<const std::byte> payload) {
-  MessageHeader header = base;
+void Outbox::send_or_queue(Peer to, const WireHeader& base, std::span<const std::byte> payload) {
+  WireHeader header = base;
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
   if (std::byte* room = is_free(to) ? reserve(to, payload.size()) : nullptr) {
     if (!payload.empty()) std::memcpy(room, payload.data(), payload.size());
@@ -90,9 +90,11 @@ void Outbox::note_departure(Request& send, MessageKind kind, std::size_t payload
   if (!trace::on()) [[likely]]
     return;
   trace::posted(send);
-  trace::message_left(send, kind, payload_bytes, traced_number(send.peer));
+  trace::message_left(send, kind, payload_bytes, traced_number(send.peer, *send.context));
 }
 
-std::uint32_t Outbox::traced_number(Peer to) { return trace::on() ? ++traced_[static_cast<std::size_t>(to)] : 0; }
+std::uint32_t Outbox::traced_number(Peer to, const Context& context) {
+  return trace::on() ? traced_.next(to, context.is_channel) : 0;
+}
 
 }  // namespace sluice

@@ -46,7 +46,7 @@ class Outbox {
   [[nodiscard]] std::byte* reserve(Peer to, std::size_t payload_bytes) {
     return to == self_ ? to_self_.reserve(payload_bytes) : channel_->reserve(to, payload_bytes);
   }
-  void commit(Peer to, const MessageHeader& header) {
+  void commit(Peer to, const WireHeader& header) {
     if (to == self_) {
       to_self_.commit(header);
       sleepers_.wake();  // no transport brings it to a thread that waits
@@ -55,17 +55,17 @@ class Outbox {
     }
   }
   /// Without a copy in between. False: nothing was done.
-  bool send_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, const std::byte* data,
+  bool send_directly(Peer to, const WireHeader& header, std::span<const std::byte> prefix, const std::byte* data,
                      std::size_t bytes) {
     return to != self_ && channel_->streams_directly(to) && stream_directly(to, header, prefix, {data, bytes});
   }
   /// Eager. False: it is queued, and the host hears when it has left.
-  bool send_eager(Request& send, const MessageHeader& header);
+  bool send_eager(Request& send, const WireHeader& header);
   void send_control(Peer to, MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload = {},
                     std::uint8_t flags = 0);
   /// To the other side's request.
   void answer(const Request& request, MessageKind kind, std::span<const std::byte> payload = {}, std::uint8_t flags = 0);
-  void send_or_queue(Peer to, const MessageHeader& header, std::span<const std::byte> payload);
+  void send_or_queue(Peer to, const WireHeader& header, std::span<const std::byte> payload);
 
   /// The transport may have room for this peer again.
   void on_room(Peer to);
@@ -78,13 +78,13 @@ class Outbox {
   /// is told.
   void note_departure(Request& send, MessageKind kind, std::size_t payload_bytes);
   /// The number of the next eager or rts message to this peer; 0 while no trace is written.
-  std::uint32_t traced_number(Peer to);
+  std::uint32_t traced_number(Peer to, const Context& context);
 
  private:
-  bool stream_directly(Peer to, const MessageHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> data);
+  bool stream_directly(Peer to, const WireHeader& header, std::span<const std::byte> prefix, std::span<const std::byte> data);
   /// A message that found no room, or waits behind one that did not.
   struct Queued {
-    MessageHeader header;
+    WireHeader header;
     std::array<std::byte, sizeof(ClearToSend)> control{};
     Request* eager = nullptr;
   };
@@ -96,7 +96,7 @@ class Outbox {
   SelfTransport to_self_;
   std::vector<std::list<Queued>> queues_;  // by peer; an empty list takes nothing
   std::size_t queued_ = 0;                 // in all of them
-  std::vector<std::uint32_t> traced_;      // eager and rts, by peer, while a trace is written
+  TracedNumbers traced_;
   MatchTrace& matches_;
 };
 

@@ -47,11 +47,13 @@ void RequestPool::reset(Request& request) {
   request.matched = request.truncated = request.detached = request.released = false;
   request.copying = request.counted_large = request.counted_shared = request.call_waits = request.cancelled = request.unknown =
       false;
-  request.single_copy = request.offered = request.offers_rdma = request.frequent = request.told = request.shadow = false;
-  request.announced = request.cancel_wanted = request.tells_end = false;
-  request.announcements = 0;
-  request.queued_at = request.announced_at = 0;
-  request.aside = request.brought = 0;
+  request.single_copy = request.offered = request.offers_rdma = request.post_traced = request.detached_copy = request.in_trial =
+      false;
+  request.rtr_open = request.cancel_wanted = request.tells_end = false;
+  request.rtrs_sent = 0;
+  request.frequent = 0;
+  request.queued_at = request.rts_left_at = 0;
+  request.bounced = request.brought = 0;
   request.alias = nullptr;
   request.failure = Failure::none;
   request.gaps = false;

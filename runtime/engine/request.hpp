@@ -38,7 +38,11 @@ struct EndRdmaTransfer {
 
 class alignas(cache_line) Request {
  public:
-  enum class Kind : std::uint8_t { send, receive };
+  enum class Kind : std::uint8_t {
+    send,
+    receive,
+    collective,  // a whole call that goes by messages of its own (collective_calls.hpp); it moves nothing itself
+  };
   /// How a large message travels; the receiver decides, in this order of preference.
   enum class Way : std::uint8_t { undecided, write, read, stream, rdma };
 
@@ -65,17 +69,18 @@ class alignas(cache_line) Request {
   bool gaps = false;        // layout_buffer says where the bytes are, not data
   bool cancelled = false;
   Failure failure = Failure::none;
-  bool single_copy = false;        // send: announced, although it is within the eager limit
-  bool offered = false;            // send: announced as an alias block, so that its data is read in the memory file only
-  bool offers_rdma = false;        // send: announced with flag_rdma
-  bool frequent = false;           // send: of a buffer that is used often, so that the adapter may take the message out of it
-  bool announced = false;          // receive: the sender may write to it (receiver_initiated.hpp, like the next three)
-  bool cancel_wanted = false;      // receive: announced, and to be cancelled when the sender says that it will not
-  bool tells_end = false;          // send: the receiver cannot see by itself that the message is there
-  std::uint8_t announcements = 0;  // receive: how often
-  bool told = false;               // its post is in the trace
-  bool awaited = false;            // by a call that the trace is told of
-  bool shadow = false;             // send: a copy of one that is over for the program
+  bool single_copy = false;    // send: announced, although it is within the eager limit
+  bool offered = false;        // send: announced as an alias block, so that its data is read in the memory file only
+  bool offers_rdma = false;    // send: announced with flag_rdma
+  bool in_trial = false;       // receive: of two halves (policy/plain_halves.hpp), which hears of its end
+  bool offers_write = false;   // send: announced with flag_writes_at
+  bool rtr_open = false;       // receive: the sender may write to it (receiver_initiated.hpp, like the next three)
+  bool cancel_wanted = false;  // receive: announced, and to be cancelled when the sender says that it will not
+  bool tells_end = false;      // send: the receiver cannot see by itself that the message is there
+  std::uint8_t rtrs_sent = 0;  // receive: how often
+  bool post_traced = false;    // its post is in the trace
+  bool awaited = false;        // by a call that the trace is told of
+  bool detached_copy = false;  // send: a copy of one that is over for the program; a collective call as a whole
   std::uint8_t rts_flags = 0;
   Rank rank{};  // send: destination; receive: wanted source, then the true one
   Tag tag{};    // likewise
@@ -84,19 +89,20 @@ class alignas(cache_line) Request {
   Context* context = nullptr;
 
   ListLink<Request> match_link;  // posted receives
-  std::uint64_t sequence = 0;    // order of posting
+  std::uint64_t sequence = 0;    // order of posting; of a part of a collective call, and of the whole, the call's
   std::byte* data = nullptr;     // contiguous buffers
   std::size_t bytes = 0;         // send: message size; receive: capacity
   Peer peer{};                   // the other side, once it is known
   std::uint32_t progress_slot = Transport::no_slot;
   std::uint32_t traced = 0;       // its number in the trace
   std::uint32_t traced_site = 0;  // that of its call site
+  std::uint32_t frequent = 0;     // send: of that buffer (BufferUseTable), which the adapter may take the message out of
 
   std::size_t message_bytes = 0;       // receive: what the sender sends
   std::size_t stop = 0;                // receive: those from here to limit are in place already
   std::size_t offset = 0;              // bytes that are in place
   std::size_t brought = 0;             // send: so much of it was streamed with its announcement
-  std::size_t aside = 0;               // send: the call has returned; so many bytes of memory hold what has not left yet
+  std::size_t bounced = 0;             // send: the call has returned; so many bytes of memory hold what has not left yet
   std::byte* alias = nullptr;          // send: released, its data is to be read here, wherever the program's memory has gone
   std::unique_ptr<std::byte[]> owned;  // copy of a buffered or held message; data points into it
   std::unique_ptr<RdmaTransfer, EndRdmaTransfer> rdma;  // memory is registered; moves once way is rdma, or it is announced
@@ -105,8 +111,8 @@ class alignas(cache_line) Request {
   CallSite site;
   std::uint64_t remote_request = 0;
   std::uint64_t remote_address = 0;
-  std::uint64_t queued_at = 0;     // send: when it began to wait in line, ns
-  std::uint64_t announced_at = 0;  // send: when its announcement has left, ns; 0: that is answered, or has brought nothing
+  std::uint64_t queued_at = 0;    // send: when it began to wait in the queue, ns
+  std::uint64_t rts_left_at = 0;  // send: when its announcement has left, ns; 0: that is answered, or has brought nothing
   Guarded* guarded = nullptr;
 
   // --- what large, released and unusual ones need besides
@@ -119,15 +125,15 @@ class alignas(cache_line) Request {
   std::int64_t expected_of_self = 0;     // ... and this process
   std::uint64_t sends_before = 0;        // receive: `large_sends` of the engine when its message was matched
   bool sends_too = false;                // receive: some of them were under way then
-  std::uint8_t announced_last_byte = 0;  // receive: with flag_registered
-  std::uint32_t announced_key = 0;       // likewise
+  std::uint8_t rts_last_byte = 0;        // receive: with flag_registered
+  std::uint32_t rts_key = 0;             // likewise
   std::uint64_t registered_address = 0;  // receive: with flag_registered and flag_block
 
   /// putnr and put (receiver_initiated.hpp).
-  std::byte last_byte_before{};     // receive: of the buffer, before ...
-  std::byte last_byte_preset{};     // ... this was put there
-  std::uint16_t announcement = 0;   // receive: its number among those to this sender
-  ListLink<Request> announce_link;  // receive: announced, or to be announced again
+  std::byte last_byte_before{};  // receive: of the buffer, before ...
+  std::byte last_byte_preset{};  // ... this was put there
+  std::uint16_t rtr_number = 0;  // receive: its number among those to this sender
+  ListLink<Request> rtr_link;    // receive: announced, or to be announced again
 
   /// A `write` delivery, which both sides may take part in. Set when the delivery begins.
   struct Shared {
@@ -137,6 +143,7 @@ class alignas(cache_line) Request {
     std::uint32_t back = 0;      // receive: chunks that this side has claimed
     std::uint32_t own = 0;       // receive: of these, for itself, not for the adapter
     std::size_t start = 0;       // of the first chunk
+    bool by_address = false;     // into the receiver's memory at large, not its memory file
     bool own_part_done = false;  // this side has nothing to copy (any more)
     bool peer_done = false;      // the other side's FIN is there
     bool refused = false;        // receive: the sender cannot write (any more)
@@ -164,7 +171,7 @@ class alignas(cache_line) Request {
 
   /// A call that waits for it need wait no longer.
   [[nodiscard]] bool may_return() const {
-    return released || aside != 0 || has_left() || complete.load(std::memory_order_relaxed);
+    return released || bounced != 0 || has_left() || complete.load(std::memory_order_relaxed);
   }
   /// send: of standard mode, and no longer needed by the transport, although nothing is known of its receive.
   [[nodiscard]] bool has_left() const { return brought != 0 && brought == bytes && mode == SendMode::standard; }

@@ -5,6 +5,7 @@ namespace sluice {
 Request* Requests::new_send(Context& context, Rank to, Tag tag, SendMode mode, CallSite site) {
   Request* send = begin(Request::Kind::send, context, site);
   send->mode = mode;
+  send->sequence = 0;
   send->rank = to;
   send->peer = context.peer(to);
   send->tag = tag;
@@ -32,7 +33,7 @@ void Requests::count_end_of_send(const Request& send) {
   --counts_.pending_sends;
   if (send.peer == self_) --counts_.sends_to_self;
   if (send.has_left()) --counts_.left_sends;
-  counts_.aside_bytes -= send.aside;
+  counts_.bounced_bytes -= send.bounced;
   if (send.detached && send.mode == SendMode::buffered) {
     --counts_.buffered_sends;
     --send.context->buffered_sends;
@@ -44,10 +45,12 @@ void Requests::finish(Request* request, std::uint64_t at_ns) {
   if (holds_something_elsewhere(*request)) host_.end_elsewhere(*request);
   if (request->is_send()) {
     count_end_of_send(*request);
+  } else if (request->kind == Request::Kind::collective) [[unlikely]] {
+    --open_collectives_;
   } else {
     count_end_of_receive(*request);
   }
-  if (trace::on() && !request->shadow) [[unlikely]]
+  if (trace::on() && !request->detached_copy) [[unlikely]]
     trace::completed(*request, at_ns);
   if (Context* context = request->context; --context->operations == 0 && context->retired) host_.drop(context);
   const bool is_wanted = !request->detached;

@@ -31,7 +31,7 @@ struct RequestCounts {
   std::size_t sends_to_self = 0;  // of these, by this process to itself
   std::size_t buffered_sends = 0;
   std::size_t buffered_bytes = 0;
-  std::size_t aside_bytes = 0;  // of memory that holds what has not left yet, of sends whose calls have returned
+  std::size_t bounced_bytes = 0;  // of memory that holds what has not left yet, of sends whose calls have returned
 
   std::uint64_t large_sends = 0;    // announced so far
   std::size_t last_large_send = 0;  // its bytes
@@ -62,6 +62,18 @@ class Requests {
     receive->tag = tag;
     ++counts_.open_receives;
     return receive;
+  }
+  /// For the whole of a collective call that goes by messages.
+  Request* new_collective(Context& context, CallSite site) {
+    Request* call = begin(Request::Kind::collective, context, site);
+    call->sequence = next_operation();
+    call->detached_copy = true;
+    call->rank = Rank{};
+    call->tag = Tag{};
+    call->data = nullptr;
+    call->bytes = 0;  // nothing of it can be released
+    ++open_collectives_;
+    return call;
   }
   /// A receive gets its place in the order of the calls; its buffer is known.
   void enter(Request& receive) {
@@ -101,6 +113,8 @@ class Requests {
 
   // --- what is to be counted of them until they end
   std::uint64_t next_operation() { return ++counts_.operations; }
+  /// What the trace calls an operation that has no request.
+  std::uint32_t next_traced() { return ++traced_; }
   void note_large_send(const Request& send) {
     ++counts_.large_sends;
     counts_.last_large_send = send.bytes;
@@ -112,11 +126,13 @@ class Requests {
   [[nodiscard]] const RequestCounts& counts() const { return counts_; }
   /// Sends of which something is still to come, those among them that an adapter reads.
   [[nodiscard]] std::size_t sends_not_left() const { return counts_.pending_sends - counts_.left_sends; }
+  /// Collective calls that go by messages.
+  [[nodiscard]] std::uint32_t open_collectives() const { return open_collectives_; }
   /// [any thread] Completions so far. Written under the lock, released after Request::complete.
   [[nodiscard]] std::uint64_t completions() const { return completions_.load(std::memory_order_acquire); }
 
-  /// SendsAside adds to it; the end of such a send takes it off.
-  [[nodiscard]] std::size_t& aside_bytes() { return counts_.aside_bytes; }
+  /// BouncedSends adds to it; the end of such a send takes it off.
+  [[nodiscard]] std::size_t& bounced_bytes() { return counts_.bounced_bytes; }
 
  private:
   Request* begin(Request::Kind kind, Context& context, CallSite site) {
@@ -126,14 +142,14 @@ class Requests {
     request->site = site;
     ++context.operations;
     if (trace::on()) [[unlikely]]
-      trace::named(*request, ++traced_);
+      trace::named(*request, next_traced());
     return request;
   }
   [[nodiscard]] static bool holds_something_elsewhere(const Request& request) {
     using Way = Request::Way;
-    const bool is_announced = request.announcements != 0 && (request.announced || request.announce_link.linked);
+    const bool is_announced = request.rtrs_sent != 0 && (request.rtr_open || request.rtr_link.linked);
     const bool is_expected = request.way != Way::undecided && (request.expected_of_peer | request.expected_of_self) != 0;
-    return is_announced || is_expected || request.rdma || request.counted_shared || request.released ||
+    return is_announced || is_expected || request.rdma || request.counted_shared || request.released || request.in_trial ||
            request.progress_slot != Transport::no_slot;
   }
   void count_end_of_receive(const Request& receive);
@@ -147,6 +163,7 @@ class Requests {
   RequestPool pool_;
   RequestCounts counts_;
   std::uint32_t traced_ = 0;
+  std::uint32_t open_collectives_ = 0;  // beside what every poll looks at
   std::atomic<std::uint64_t> completions_{0};
 };
 

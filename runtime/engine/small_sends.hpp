@@ -40,13 +40,15 @@ class alignas(cache_line) SmallSends {
         job_(job) {}
 
   /// A small contiguous message with nothing in its way. But for `has_left` nothing was done. Who asks whether it is for one copy
-  /// is told of its last sending once: asked again, it would be the same as it was just now.
-  AtOnce send(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes);
+  /// is told of its last sending once: asked again, it would be the same as it was just now. `copy_ns`: how long its copy took is
+  /// wanted, and 0 says that there was none.
+  AtOnce send(const Context& context, Rank to, Tag tag, const std::byte* data, std::size_t bytes,
+              std::uint64_t* copy_ns = nullptr);
 
   /// If it is in an alias block, it had better be announced although it is short enough to go at once.
   [[nodiscard]] bool is_for_one_copy(Peer to, const std::byte* data, std::size_t bytes);
   /// A message that takes part in matching gets its place among those to that peer.
-  void number(MessageHeader& header, Peer to) {
+  void number(WireHeader& header, Peer to) {
     PeerNumbers& peer = numbers_[static_cast<std::size_t>(to)];
     header.rtrs = peer.rtrs;
     ++peer.sent;

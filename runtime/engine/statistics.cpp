@@ -27,7 +27,7 @@ const char* describe(Fallback reason) {
     case Fallback::other_copy:
       return "message not carried by single copy of the sender";
     case Fallback::write_refused:
-      return "peer could not map the memory file";
+      return "peer could not write into this process's memory";
     case Fallback::read_refused:
       return "cross-memory attach failed";
     case Fallback::send_not_offered:
@@ -36,7 +36,7 @@ const char* describe(Fallback reason) {
       return "send whose receiver has come";
     case Fallback::registration_refused:
       return "memory could not be registered";
-    case Fallback::announced:
+    case Fallback::rtr_open:
       return "announced, sender not yet asked to wait or not answered";
     case Fallback::page_closed:
       return "read by the receiver stopped at a page under guard";

@@ -21,12 +21,12 @@ enum class Fallback : std::uint8_t {
   mode_matched_only,     // SLUICE_RELEASE=matched and the message was not there
   concurrent_calls,      // not matched yet, and other threads may be in calls (MPI_THREAD_MULTIPLE)
   other_copy,            // the message travels a way that cannot go on behind the guard
-  write_refused,         // the sender could not map the receiver's memory file
+  write_refused,         // the sender could not write into the receiver's memory file, or to its address
   read_refused,          // cross-memory attach failed
   send_not_offered,      // a send whose buffer was no alias block when it was announced
   send_answered,         // a send whose receiver has come: it is being copied by this process
   registration_refused,  // memory that could not be registered with an adapter
-  announced,             // the sender may write to it at any moment: it is asked first
+  rtr_open,              // the sender may write to it at any moment: it is asked first
   page_closed,           // cross-memory attach stopped at a page that either side has under guard: the rest is streamed
   errors_return,         // not matched yet, and the program would be told of its truncation
   shared_window,         // not matched yet, and peers see at once what this process stores in a window
@@ -37,12 +37,14 @@ const char* describe(Fallback reason);
 
 struct EngineStatistics {
   std::uint64_t eager_sends = 0;
-  std::uint64_t gathered_sends = 0;  // of these, by an adapter from the program's memory
+  std::uint64_t sge_sends = 0;           // of these, by an adapter from the program's memory
+  std::uint64_t copies_saved_bytes = 0;  // of those
   std::uint64_t rendezvous_sends = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t receives = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t written = 0;                           // receives by single copy of the sender
+  std::uint64_t written_at = 0;                        // of these, by address
   std::uint64_t cooperative = 0;                       // of these, with chunks read by the receiver
   std::uint64_t offloaded = 0;                         // receives of which the adapter read chunks (coop-hca)
   std::uint64_t bytes_offloaded = 0;                   // by it
@@ -56,8 +58,8 @@ struct EngineStatistics {
   std::uint64_t last_bytes_seen = 0;                   // of these, ended by a look at the last byte
   std::uint64_t pages_seen = 0;                        // known to be there by their sentinels, of messages still on their way
   std::uint64_t last_bytes_equal = 0;                  // sends by putnr and put whose last byte was there before
-  std::uint64_t receives_announced = 0;                // by rtr
-  std::uint64_t announcements_crossed = 0;             // of these, by an eager message or an rts: not usable
+  std::uint64_t rtrs_sent = 0;                         // by rtr
+  std::uint64_t rtrs_crossed = 0;                      // of these, by an eager message or an rts: not usable
   std::uint64_t released = 0;
   std::uint64_t released_unmatched = 0;
   std::uint64_t held_sends = 0;
@@ -65,12 +67,15 @@ struct EngineStatistics {
   std::uint64_t waited_ns = 0;        // time that calls still waited for receives
   std::uint64_t touched_at_once = 0;  // releases that did not pay
   std::uint64_t sends_released = 0;
-  std::uint64_t sends_set_aside = 0;  // blocked over a network, rest copied
+  std::uint64_t bounced_sends = 0;  // blocked over a network, rest copied
   std::uint64_t sends_touched_at_once = 0;
   std::uint64_t sends_blocked_ns = 0;            // time from release to completion: what the sends would have blocked
   std::uint64_t host_calls_beside_releases = 0;  // that began while a release was under way
   std::uint64_t helper_wakeups = 0;
-  std::uint64_t collective_calls = 0;  // carried by lanes
+  std::uint64_t collective_calls = 0;       // carried
+  std::uint64_t collective_sends = 0;       // messages above that these consist of
+  std::uint64_t collective_bytes_sent = 0;  // of them
+  std::uint64_t collective_receives = 0;    // likewise
   std::array<std::uint64_t, static_cast<std::size_t>(Fallback::count)> fallbacks{};
 
   void count(Fallback reason) { ++fallbacks[static_cast<std::size_t>(reason)]; }

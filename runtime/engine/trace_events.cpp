@@ -43,6 +43,8 @@ Record about(Kind kind, const Request& request, unsigned members) {
   return record;
 }
 
+std::uint32_t is_part(const Context& context) { return context.is_channel ? 1 : 0; }
+
 std::uint16_t how_posted(const Request& request) {
   unsigned how = current_call().number != 0 ? post_blocking : 0;
   if (request.has_gaps()) how |= post_gaps;
@@ -58,13 +60,22 @@ void named(Request& request, std::uint32_t number) {
   request.traced_site = current_call().site;
 }
 
-void posted(Request& request) {
-  if (request.told) return;
-  request.told = true;
+void posted(Request& request, std::uint16_t besides) {
+  if (request.post_traced) return;
+  request.post_traced = true;
+  if (request.context->is_channel) return;  // part_begins has told
   Record record = about(request.is_send() ? Kind::post_send : Kind::post_receive, request, site | peer | tag | context);
-  record.detail = how_posted(request);
+  record.detail = static_cast<std::uint16_t>(how_posted(request) | besides);
   record.bytes = request.bytes;
   record.value = request.has_gaps() ? request.layout_buffer.span().begin : address_of(request.data);
+  write(record);
+}
+
+void part_begins(const Request& part, const Request& collective) {
+  Record record = about(Kind::part, part, site | peer | tag | context);
+  record.detail = part.is_send() ? part_send : std::uint16_t{0};
+  record.bytes = part.bytes;
+  record.value = collective.traced;
   write(record);
 }
 
@@ -89,17 +100,19 @@ void matched(const Request& receive, MessageKind kind, std::uint32_t number, boo
   record.detail = static_cast<std::uint16_t>(how);
   record.bytes = receive.message_bytes;
   record.value = number;
+  record.extra = is_part(*receive.context);
   write(record);
 }
 
-void arrived(const Message& message) {
+void arrived(const Unexpected& message) {
   write({.kind = small(Kind::arrive),
          .detail = small(message.kind),
          .bytes = message.message_bytes,
          .value = message.number,
          .peer = static_cast<std::int32_t>(message.from),
          .tag = static_cast<std::int32_t>(message.tag),
-         .context = short_name(message.context->id())});
+         .context = short_name(message.context->id()),
+         .extra = is_part(*message.context)});
 }
 
 void chosen(const Request& receive, Protocol protocol, Reason reason, std::uint64_t at_ns) {
@@ -115,6 +128,7 @@ void message_left(const Request& request, MessageKind kind, std::size_t payload,
   record.detail = small(kind);
   record.bytes = payload;
   record.value = number;
+  record.extra = is_part(*request.context);
   write(record, 0, at_ns);
 }
 
@@ -126,20 +140,22 @@ void control(Kind kind, Peer peer, MessageKind message, std::size_t payload, std
          .peer = static_cast<std::int32_t>(peer)});
 }
 
-void put_began(Request& send, std::uint32_t announcement) {
+void put_began(Request& send, std::uint32_t rtr_number) {
   posted(send);
   Record record = about(Kind::message_out, send, peer | tag | context);
   record.detail = message_put;
   record.bytes = send.bytes;
-  record.value = announcement;
+  record.value = rtr_number;
+  record.extra = is_part(*send.context);
   write(record);
 }
 
-void matched_put(const Request& receive, std::uint32_t announcement) {
+void matched_put(const Request& receive, std::uint32_t rtr_number) {
   Record record = about(Kind::match, receive, peer | tag | context);
   record.detail = static_cast<std::uint16_t>(match_put | (receive.released ? match_released : 0));
   record.bytes = receive.message_bytes;
-  record.value = announcement;
+  record.value = rtr_number;
+  record.extra = is_part(*receive.context);
   write(record);
 }
 
@@ -181,7 +197,7 @@ void let_go(std::uint32_t operation, Peer peer, Held what, std::uint64_t since_n
 
 void set_aside(const Request& send) {
   Record record = about(Kind::set_aside, send, peer);
-  record.bytes = send.aside;
+  record.bytes = send.bounced;
   write(record);
 }
 
@@ -230,7 +246,7 @@ namespace {
 void tell_of_wait(Kind kind, const Request& request, std::uint64_t since, std::uint64_t at) {
   const WaitEnd end = request.complete.load(std::memory_order_relaxed) ? WaitEnd::complete
                       : request.released                               ? WaitEnd::released
-                      : request.aside != 0                             ? WaitEnd::aside
+                      : request.bounced != 0                           ? WaitEnd::aside
                                                                        : WaitEnd::incomplete;
   write({.kind = small(kind),
          .detail = kind == Kind::wait ? small(end) : std::uint16_t{0},
@@ -251,7 +267,7 @@ void Wait::begin() {
 }
 
 void Wait::tell() {
-  told_ = true;
+  written_ = true;
   const std::uint64_t at = now();
   for (const Request* request : requests_) {
     if (request && request->awaited && !request->may_return()) tell_of_wait(Kind::waiting, *request, started_, at);

@@ -15,7 +15,7 @@
 namespace sluice {
 class Request;
 class Context;
-class Message;
+class Unexpected;
 }  // namespace sluice
 
 namespace sluice::trace {
@@ -29,10 +29,13 @@ struct Envelope {
 /// Once for each request; what is called again does nothing.
 /// It is begun by the call that this thread is in.
 void named(Request& request, std::uint32_t number);
-void posted(Request& request);
+/// `besides`: bits of its record that the request does not know.
+void posted(Request& request, std::uint16_t besides = 0);
+/// ... of what a collective call consists of: tells of its post, too.
+void part_begins(const Request& part, const Request& collective);
 void posted_at_once(const Envelope& to, std::span<const std::byte> message, std::uint32_t number);
 void matched(const Request& receive, MessageKind kind, std::uint32_t number, bool unexpected);
-void arrived(const Message& message);
+void arrived(const Unexpected& message);
 void chosen(const Request& receive, Protocol protocol, Reason reason, std::uint64_t at_ns);
 /// `number` of those that take part in matching.
 void message_left(const Request& request, MessageKind kind, std::size_t payload, std::uint32_t number = 0,
@@ -40,8 +43,8 @@ void message_left(const Request& request, MessageKind kind, std::size_t payload,
 /// Of the kinds that name no request of this process, or one that is over.
 void control(Kind kind, Peer peer, MessageKind message, std::size_t payload, std::uint32_t operation = 0);
 /// A message is being written to a receive that was announced: it takes part in no matching, and no eager or rts tells of it.
-void put_began(Request& send, std::uint32_t announcement);
-void matched_put(const Request& receive, std::uint32_t announcement);
+void put_began(Request& send, std::uint32_t rtr_number);
+void matched_put(const Request& receive, std::uint32_t rtr_number);
 void answer_came(const Request& request, MessageKind kind, std::size_t payload);
 void progressed(const Request& request, std::size_t in_place);
 void completed(const Request& request, std::uint64_t at_ns);
@@ -75,7 +78,7 @@ class Wait {
 
   /// It has gone on for so long.
   void lasts(std::uint64_t nanoseconds) {
-    if (started_ != 0 && !told_ && nanoseconds >= long_ns) [[unlikely]]
+    if (started_ != 0 && !written_ && nanoseconds >= long_ns) [[unlikely]]
       tell();
   }
 
@@ -87,7 +90,7 @@ class Wait {
 
   std::span<Request* const> requests_;
   std::uint64_t started_ = 0;
-  bool told_ = false;
+  bool written_ = false;
 };
 
 /// A wait until releases are over.

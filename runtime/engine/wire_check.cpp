@@ -2,7 +2,7 @@
 
 namespace sluice {
 
-const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts) {
+const char* rts_fault(std::uint8_t flags, const ReadyToSend& rts) {
   if ((flags & flag_registered) == 0) return nullptr;
   constexpr std::uint8_t where = flag_rdma | flag_contiguous | flag_block;
   const bool beside_copies = (flags & where) == (flag_contiguous | flag_block);

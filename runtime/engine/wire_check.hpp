@@ -20,7 +20,7 @@
 namespace sluice {
 
 /// eager, rts. A context that has no group yet knows its members only as `job_size`.
-[[nodiscard]] inline const char* matching_fault(const Context& context, Peer from, const MessageHeader& header,
+[[nodiscard]] inline const char* matching_fault(const Context& context, Peer from, const WireHeader& header,
                                                 std::size_t job_size) {
   if (static_cast<std::int32_t>(header.tag) < 0) return "has a negative tag";
   if (header.source < Rank{0} || static_cast<std::size_t>(header.source) >= job_size) return "is of a rank that nobody has";
@@ -29,7 +29,7 @@ namespace sluice {
 }
 
 /// What an announcement says of its message.
-[[nodiscard]] const char* announcement_fault(std::uint8_t flags, const ReadyToSend& rts);
+[[nodiscard]] const char* rts_fault(std::uint8_t flags, const ReadyToSend& rts);
 
 /// No address space has such memory.
 [[nodiscard]] constexpr bool wraps(std::uint64_t address, std::uint64_t bytes) { return address + bytes < address; }

@@ -24,7 +24,7 @@ class GuardMechanism {
   virtual bool close(PageRange pages) = 0;
   /// Opens pages that no receive holds, up to `most`: writers stay outside where a send is released. Those that are not blocks
   /// (any more) are left alone. False: the kernel has no mapping left, and some are still closed.
-  virtual bool open(PageRange pages, Access most) = 0;
+  virtual bool open(PageRange pages, Access allowed) = 0;
   /// Closed pages are closed by their protection, which is not to be changed then.
   [[nodiscard]] virtual bool closes_by_protection() const = 0;
   /// How many mappings a release adds to the process while it lasts.

@@ -32,8 +32,8 @@ bool set_protection_in_place(const AliasArena* arena, PageRange pages, int prote
 
 bool MprotectMechanism::close(PageRange pages) { return set_protection(pages.bytes(), PROT_NONE); }
 
-bool MprotectMechanism::open(PageRange pages, Access most) {
-  return set_protection_in_place(arena_, pages, most == Access::write ? PROT_READ | PROT_WRITE : PROT_READ);
+bool MprotectMechanism::open(PageRange pages, Access allowed) {
+  return set_protection_in_place(arena_, pages, allowed == Access::write ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
 bool MprotectMechanism::hears_touches() const { return fault_signal::installed(); }

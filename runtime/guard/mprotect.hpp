@@ -17,7 +17,7 @@ class MprotectMechanism final : public GuardMechanism {
   explicit MprotectMechanism(const AliasArena* arena) : arena_(arena) {}
 
   bool close(PageRange pages) override;
-  bool open(PageRange pages, Access most) override;
+  bool open(PageRange pages, Access allowed) override;
   [[nodiscard]] bool closes_by_protection() const override { return true; }
   /// A release splits one mapping in three at most.
   [[nodiscard]] std::size_t mappings_per_release() const override { return 2; }

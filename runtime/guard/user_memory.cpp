@@ -15,17 +15,17 @@ namespace {
 std::atomic<const PageGuard*> registered_guard{nullptr};
 std::atomic<const AliasArena*> registered_arena{nullptr};
 
-/// Calls copy(address to use, offset, bytes) for the pieces of [user, user + bytes), each guarded as a whole or not at all. A
+/// Calls copy(address to use, offset, bytes) for the segments of [user, user + bytes), each guarded as a whole or not at all. A
 /// page that the application has unmapped while it was under guard is memory like any other, if there is something again.
 template <typename Copy>
-void for_each_piece(const PageGuard& guard, const AliasArena& arena, std::uintptr_t user, std::size_t bytes, Copy&& copy) {
+void for_each_segment(const PageGuard& guard, const AliasArena& arena, std::uintptr_t user, std::size_t bytes, Copy&& copy) {
   for (std::size_t offset = 0; offset < bytes;) {
     const std::uintptr_t address = user + offset;
-    const std::size_t piece = std::min(bytes - offset, page_bytes - address % page_bytes);
-    const ByteRange range{address, address + piece};
+    const std::size_t segment = std::min(bytes - offset, page_bytes - address % page_bytes);
+    const ByteRange range{address, address + segment};
     const bool guarded = guard.covers(range) && !arena.first_in_place(range).empty();
-    copy(guarded ? arena.alias(address) : reinterpret_cast<std::byte*>(address), offset, piece);
-    offset += piece;
+    copy(guarded ? arena.alias(address) : reinterpret_cast<std::byte*>(address), offset, segment);
+    offset += segment;
   }
 }
 
@@ -34,7 +34,7 @@ void copy_user(std::uintptr_t user, std::size_t bytes, Copy&& copy) {
   const PageGuard* guard = registered_guard.load(std::memory_order_acquire);
   const AliasArena* arena = registered_arena.load(std::memory_order_acquire);
   if (guard && arena && guard->covers({user, user + bytes})) {
-    for_each_piece(*guard, *arena, user, bytes, copy);
+    for_each_segment(*guard, *arena, user, bytes, copy);
   } else {
     copy(reinterpret_cast<std::byte*>(user), std::size_t{0}, bytes);
   }
@@ -53,14 +53,14 @@ bool user_memory_is_guarded(ByteRange bytes) {
 }
 
 void detail::copy_from_guarded_user(std::byte* target, const std::byte* user, std::size_t bytes) {
-  copy_user(reinterpret_cast<std::uintptr_t>(user), bytes, [&](const std::byte* piece, std::size_t offset, std::size_t length) {
-    copy_to_shared(target + offset, piece, length);
+  copy_user(reinterpret_cast<std::uintptr_t>(user), bytes, [&](const std::byte* segment, std::size_t offset, std::size_t length) {
+    copy_to_shared(target + offset, segment, length);
   });
 }
 
 void detail::copy_to_guarded_user(std::byte* user, const std::byte* source, std::size_t bytes) {
   copy_user(reinterpret_cast<std::uintptr_t>(user), bytes,
-            [&](std::byte* piece, std::size_t offset, std::size_t length) { std::memcpy(piece, source + offset, length); });
+            [&](std::byte* segment, std::size_t offset, std::size_t length) { std::memcpy(segment, source + offset, length); });
 }
 
 std::byte* unguarded_address(std::byte* user, std::size_t bytes) {

@@ -46,7 +46,7 @@ inline void copy_to_user(std::byte* user, const std::byte* source, std::size_t b
 
 /// An address through which [user, user + bytes) can be used while nothing more comes under guard: itself when none of it is
 /// under guard now, otherwise its alias when all of it lies in blocks (and then for as long as the caller likes). nullptr:
-/// neither; copy it piecewise. Asks the kernel only while something is under guard.
+/// neither; copy it segment by segment. Asks the kernel only while something is under guard.
 [[nodiscard]] std::byte* unguarded_address(std::byte* user, std::size_t bytes);
 
 }  // namespace sluice

@@ -31,7 +31,7 @@ class UserfaultMechanism final : public GuardMechanism, private BlockWatcher {
   ~UserfaultMechanism() override;
 
   bool close(PageRange pages) override;
-  bool open(PageRange pages, Access most) override;
+  bool open(PageRange pages, Access allowed) override;
   [[nodiscard]] bool closes_by_protection() const override { return false; }
   [[nodiscard]] std::size_t mappings_per_release() const override { return 0; }
   [[nodiscard]] bool hears_touches() const override { return true; }

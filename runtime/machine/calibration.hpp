@@ -41,7 +41,7 @@ struct Calibration {
   Source source = Source::assumed;
   std::uint32_t round_trip_ns = 0;  // of a cache line between the two processors; 0: not measured
   std::uint32_t one_core = 0;       // 1: they were threads of one core, of which virtual machines do not tell
-  shared_copy::Thresholds copies = shared_copy::announced_thresholds();
+  shared_copy::Thresholds copies = shared_copy::cpuid_thresholds();
   std::uint32_t far_ns = 0;  // 0: no sender does
   std::size_t gathered_bytes = shared_copy::never;
   std::size_t single_copy_bytes = shared_copy::never;

@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-std::size_t BufferLines::place_of(const std::byte* start) { return place_in_table(reinterpret_cast<std::uintptr_t>(start)); }
+std::size_t BufferLines::place_of(const std::byte* start) { return slot_in_table(reinterpret_cast<std::uintptr_t>(start)); }
 
 TargetLines BufferLines::lines_of(const std::byte* start, std::size_t bytes) const {
   const Buffer& known = buffers_[place_of(start)];

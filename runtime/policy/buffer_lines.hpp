@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/base/table_place.hpp"
+#include "runtime/base/table_slot.hpp"
 #include "runtime/copy/shared_copy.hpp"
 #include "runtime/process/processors.hpp"
 
@@ -54,8 +54,8 @@ class BufferLines {
   void enter(const std::byte* start, std::size_t bytes, TargetLines lines, bool by_message);
 
   ProcessorCaches caches_;
-  std::uint64_t moved_ = 0;                     // bytes of all messages so far
-  std::array<Buffer, table_places> buffers_{};  // each at the place that follows from its start; a later one takes it over
+  std::uint64_t moved_ = 0;                    // bytes of all messages so far
+  std::array<Buffer, table_slots> buffers_{};  // each at the place that follows from its start; a later one takes it over
 };
 
 }  // namespace sluice

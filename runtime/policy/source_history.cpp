@@ -5,7 +5,7 @@
 namespace sluice {
 
 std::size_t SourceHistory::place_of(Peer peer, std::uint64_t address) {
-  return place_in_table(address, static_cast<std::uint64_t>(peer));
+  return slot_in_table(address, static_cast<std::uint64_t>(peer));
 }
 
 WrittenAnew SourceHistory::written_anew(Peer peer, std::uint64_t address, std::size_t bytes) const {

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/base/table_place.hpp"
+#include "runtime/base/table_slot.hpp"
 #include "runtime/base/types.hpp"
 
 namespace sluice {
@@ -59,8 +59,8 @@ class SourceHistory {
   [[nodiscard]] static std::size_t place_of(Peer peer, std::uint64_t address);
 
   std::size_t own_bytes_;
-  std::uint64_t read_ = 0;                      // bytes so far
-  std::array<Source, table_places> sources_{};  // each at the place that follows from peer and address; a later one takes it over
+  std::uint64_t read_ = 0;                     // bytes so far
+  std::array<Source, table_slots> sources_{};  // each at the place that follows from peer and address; a later one takes it over
 };
 
 }  // namespace sluice

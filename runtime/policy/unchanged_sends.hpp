@@ -10,7 +10,7 @@
 #include <span>
 
 #include "runtime/base/sampled_words.hpp"
-#include "runtime/base/table_place.hpp"
+#include "runtime/base/table_slot.hpp"
 
 namespace sluice {
 
@@ -33,9 +33,9 @@ class UnchangedSends {
     std::uint64_t words = 0;  // of its length, too
   };
 
-  [[nodiscard]] Sent& place(const std::byte* start) { return sent_[place_in_table(reinterpret_cast<std::uintptr_t>(start))]; }
+  [[nodiscard]] Sent& place(const std::byte* start) { return sent_[slot_in_table(reinterpret_cast<std::uintptr_t>(start))]; }
 
-  std::array<Sent, table_places> sent_{};  // each at the place that follows from its start; a later one takes it over
+  std::array<Sent, table_slots> sent_{};  // each at the place that follows from its start; a later one takes it over
 };
 
 }  // namespace sluice

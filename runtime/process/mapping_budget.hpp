@@ -21,10 +21,10 @@ namespace sluice {
 class MappingBudget {
  public:
   /// `most`: what Sluice takes in any case at most. `granted`: vm.max_map_count.
-  explicit MappingBudget(std::size_t most, std::size_t granted = granted_to_a_process()) : most_(most), granted_(granted) {}
+  explicit MappingBudget(std::size_t max, std::size_t granted = granted_to_a_process()) : max_(max), granted_(granted) {}
 
   /// Sluice may have so many in all.
-  [[nodiscard]] bool allows(std::size_t own) const { return own <= most_ && own <= share_of(granted_, program()); }
+  [[nodiscard]] bool allows(std::size_t own) const { return own <= max_ && own <= share_of(granted_, program()); }
 
   /// Counts anew when the last count was long enough ago. `own`: of the mappings that there are, how many Sluice has added.
   void refresh_if_due(const ProcessMaps& maps, std::size_t own);
@@ -36,7 +36,7 @@ class MappingBudget {
  private:
   [[nodiscard]] std::size_t program() const { return program_.load(std::memory_order_relaxed); }
 
-  const std::size_t most_;
+  const std::size_t max_;
   const std::size_t granted_;
   std::atomic<std::size_t> program_{0};  // mappings that are not Sluice's, when last counted
   std::uint64_t due_ = 0;

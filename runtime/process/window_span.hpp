@@ -1,5 +1,5 @@
 // Where windows of memory files lie: addresses that nothing else in the process is near, so that a file of terabytes can be
-// mapped piece by piece, as its pages come into use, and every byte still has a fixed place.
+// mapped segment by segment, as its pages come into use, and every byte still has a fixed place.
 //
 // Address space that is only chosen costs nothing. Mapped address space counts against RLIMIT_AS, whether it is used or not, so a
 // window is mapped in extents of 2 MB where it is used. The span is the middle half of the largest gap between the mappings that

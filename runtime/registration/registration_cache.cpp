@@ -116,7 +116,7 @@ RegistrationCache::Entry* RegistrationCache::make(ByteRange pages, Backing backi
   if (backing == Backing::application) application_.push_back(entry.get());
   ++statistics_.entries;
   statistics_.bytes += pages.size();
-  statistics_.most_bytes = std::max(statistics_.most_bytes, statistics_.bytes);
+  statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.bytes);
   return entry.release();
 }
 

@@ -81,7 +81,7 @@ class RegistrationCache final : public RegistrationWatcher {
     std::uint64_t invalidations = 0;  // registrations whose pages the memory file freed
     std::size_t entries = 0;          // now
     std::size_t bytes = 0;            // now
-    std::size_t most_bytes = 0;       // at any time
+    std::size_t peak_bytes = 0;       // at any time
   };
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 

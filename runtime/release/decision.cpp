@@ -8,7 +8,7 @@ using Answer = ReleaseDecision::Answer;
 /// What comes through sockets per microsecond: between two processes of one machine, hence more than any network brings.
 constexpr std::size_t stream_bytes_per_us = 4000;
 /// A span with more gaps than that is mostly other data, which would be touched.
-constexpr std::size_t most_span_per_byte = 8;
+constexpr std::size_t max_span_per_byte = 8;
 
 ReleaseDecision refuse(Fallback reason) { return {Answer::refused, reason}; }
 
@@ -16,7 +16,7 @@ ReleaseDecision refuse(Fallback reason) { return {Answer::refused, reason}; }
 /// message is there, this process has to unpack it anyhow, and may as well do it now.
 bool is_spread_too_far(const BlockedReceive& receive, std::uint64_t waited_ns) {
   if (!receive.has_gaps) return false;
-  return receive.matched || receive.span_bytes > most_span_per_byte * receive.bytes || waited_ns < receive.cost_ns;
+  return receive.matched || receive.span_bytes > max_span_per_byte * receive.bytes || waited_ns < receive.cost_ns;
 }
 
 ReleaseDecision judge_matched(const BlockedReceive& receive) {

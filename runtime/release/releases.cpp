@@ -58,7 +58,7 @@ bool Releases::refuse(std::span<Request* const> requests, Fallback reason, std::
 bool Releases::try_release(Lock& lock, std::span<Request* const> requests, CallSite site, std::uint64_t waited_ns) {
   if (!may_return_early()) return false;
   if (job_.host.outstanding && job_.host.outstanding()) return refuse(requests, Fallback::host_outstanding, waited_ns);
-  if (counts_.announced != 0 && await_announced(requests, waited_ns)) return false;
+  if (counts_.open_rtrs != 0 && await_open_rtrs(requests, waited_ns)) return false;
   if (!have_waited_enough(requests, waited_ns)) return false;
   std::uint64_t expected_ns = 0;
   for (Request* request : requests) {
@@ -87,28 +87,28 @@ bool Releases::try_release(Lock& lock, std::span<Request* const> requests, CallS
 
 /// Each of many receives costs a release: as long as all of them do, they may as well be waited for.
 bool Releases::have_waited_enough(std::span<Request* const> requests, std::uint64_t waited_ns) const {
-  std::uint64_t least_wait_ns = 0;
+  std::uint64_t min_wait_ns = 0;
   for (const Request* request : requests) {
     if (!is_open(request)) continue;
     if (request->bytes < smallest_release) return false;
-    least_wait_ns += policy_.cost_ns(0);
-    if (waited_ns < least_wait_ns) return false;
+    min_wait_ns += policy_.cost_ns(0);
+    if (waited_ns < min_wait_ns) return false;
   }
   return true;
 }
 
 /// Receives that their senders may be writing to right now. A sender that is late is asked not to
 /// (rendezvous/receiver_initiated.hpp); they are released when it has answered.
-bool Releases::await_announced(std::span<Request* const> requests, std::uint64_t waited_ns) {
+bool Releases::await_open_rtrs(std::span<Request* const> requests, std::uint64_t waited_ns) {
   bool any = false;
   for (Request* receive : requests) {
-    if (!receive || !receive->announced) continue;
+    if (!receive || !receive->rtr_open) continue;
     any = true;
     if (trace::on()) [[unlikely]]
-      trace::not_released(*receive, Fallback::announced, waited_ns);
+      trace::not_released(*receive, Fallback::rtr_open, waited_ns);
     if (waited_ns >= job_.config.rtr_wait * std::uint64_t{1000}) ways_.withdraw(*receive);
   }
-  if (any) statistics_.count(Fallback::announced);
+  if (any) statistics_.count(Fallback::rtr_open);
   return any;
 }
 
@@ -121,7 +121,7 @@ BlockedReceive Releases::describe(const Request& receive) const {
   blocked.cost_ns = cost_ns(ReleasedPages::range_of(receive));
   blocked.matched = receive.matched;
   if (receive.matched) {
-    const bool is_written = receive.way == Request::Way::write && !receive.shared.if_idle;
+    const bool is_written = receive.way == Request::Way::write && !receive.shared.if_idle && !receive.shared.by_address;
     const bool is_streamed = receive.way == Request::Way::stream && job_.transport->streams_directly(receive.peer);
     const bool moves_behind = receive.way == Request::Way::rdma && receive.rdma->in_block;
     blocked.path = is_written ? Path::written : is_streamed ? Path::streamed : moves_behind ? Path::moved_to_alias : Path::other;

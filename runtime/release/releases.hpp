@@ -52,7 +52,7 @@ class Releases final : public Causality::Watcher {
   /// Numbers of the engine's that change all the time.
   struct Counts {
     const std::size_t& busy_copies;   // chunks being copied outside the lock
-    const std::size_t& announced;     // receives announced to their senders
+    const std::size_t& open_rtrs;     // receives announced to their senders
     const std::uint64_t& operations;  // begun so far
   };
 
@@ -89,7 +89,7 @@ class Releases final : public Causality::Watcher {
  private:
   bool refuse(const Request& request, Fallback reason, std::uint64_t waited_ns);
   bool have_waited_enough(std::span<Request* const> requests, std::uint64_t waited_ns) const;
-  bool await_announced(std::span<Request* const> requests, std::uint64_t waited_ns);
+  bool await_open_rtrs(std::span<Request* const> requests, std::uint64_t waited_ns);
   [[nodiscard]] BlockedReceive describe(const Request& receive) const;
   bool may_release(const Request& request, const ReleaseTerms& terms, std::size_t& migrated_pages);
   bool may_release_send(const Request& send, const ReleaseTerms& terms);

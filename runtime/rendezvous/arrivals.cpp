@@ -5,14 +5,14 @@
 
 namespace sluice {
 
-void Arrivals::on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+void Arrivals::on_message(Peer from, const WireHeader& header, std::span<const std::byte> payload) {
   if (header.kind == MessageKind::eager) {
     parts_.put_receiver.before_matching(from, header.rtrs);
     return parts_.matcher.on_eager(from, header, payload);
   }
   if (header.kind == MessageKind::rts) {
     parts_.put_receiver.before_matching(from, header.rtrs);
-    return parts_.matcher.on_announcement(from, header, payload);
+    return parts_.matcher.on_rts(from, header, payload);
   }
   const bool names_no_request =
       header.kind == MessageKind::rtr || header.kind == MessageKind::withdraw || header.kind == MessageKind::withdrawn;

@@ -40,18 +40,18 @@ class alignas(cache_line) Arrivals final : public MessageSink {
   explicit Arrivals(const Parts& parts) : parts_(parts) {}
 
   // --- as MessageSink says
-  void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override;
-  Begun begin(Peer from, const MessageHeader& header, std::span<const std::byte> head) override {
+  void on_message(Peer from, const WireHeader& header, std::span<const std::byte> payload) override;
+  Begun begin(Peer from, const WireHeader& header, std::span<const std::byte> head) override {
     return parts_.matcher.begin(from, header, head);
   }
   /// Where one message is waited for, the next has no receive yet, and would be kept in a copy.
   [[nodiscard]] bool takes_another() const override {
     return parts_.application.awaits_many && parts_.requests.counts().open_receives != 0;
   }
-  std::span<std::byte> place(Peer from, const MessageHeader& header, std::size_t most) override {
-    return parts_.replies.place(from, header, most);
+  std::span<std::byte> place(Peer from, const WireHeader& header, std::size_t max_bytes) override {
+    return parts_.replies.place(from, header, max_bytes);
   }
-  void on_placed(Peer from, const MessageHeader& header, std::size_t bytes) override {
+  void on_placed(Peer from, const WireHeader& header, std::size_t bytes) override {
     parts_.replies.on_placed(from, header, bytes);
   }
   void on_room(Peer peer) override;

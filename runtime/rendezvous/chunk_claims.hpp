@@ -21,7 +21,7 @@ namespace sluice {
 
 class ChunkClaims {
  public:
-  static constexpr std::uint32_t most_chunks = 0xffff;
+  static constexpr std::uint32_t max_chunks = 0xffff;
 
   /// The word at one moment.
   struct View {
@@ -58,8 +58,8 @@ class ChunkClaims {
   static constexpr std::uint64_t counts = (std::uint64_t{1} << (2 * count_bits)) - 1;
 
   static View decode(std::uint64_t word) {
-    return {static_cast<std::uint32_t>(word >> (2 * count_bits)), static_cast<std::uint32_t>(word >> count_bits) & most_chunks,
-            static_cast<std::uint32_t>(word) & most_chunks};
+    return {static_cast<std::uint32_t>(word >> (2 * count_bits)), static_cast<std::uint32_t>(word >> count_bits) & max_chunks,
+            static_cast<std::uint32_t>(word) & max_chunks};
   }
 
   Result claim(std::uint32_t generation, std::uint32_t total, std::uint64_t one) {
@@ -79,17 +79,17 @@ class ChunkClaims {
 /// Into what a message of `bytes` is cut: four chunks or more of 32 KB, or two, or one where it is no longer than that; of `most`
 /// bytes each, which is what a copy may be cut into. Two of which one is short are no halves: 40 KB there and back took 1.15
 /// times as long in chunks of 32 and 8 KB as without the sender, and as long in halves.
-[[nodiscard]] constexpr std::uint32_t chunk_bytes_of(std::size_t bytes, std::size_t most) {
+[[nodiscard]] constexpr std::uint32_t chunk_bytes_of(std::size_t bytes, std::size_t max_bytes) {
   constexpr std::size_t wanted_chunks = 4;
-  constexpr std::size_t least_of_four_bytes = 32 * 1024;
+  constexpr std::size_t min_of_four_bytes = 32 * 1024;
   const auto even = [bytes](std::size_t chunks) {
     const std::size_t pages = (bytes + chunks * page_bytes - 1) / (chunks * page_bytes);
     return pages * page_bytes;
   };
   const std::size_t quarter = even(wanted_chunks);
-  const std::size_t usual = std::min(quarter >= least_of_four_bytes ? quarter : even(bytes > least_of_four_bytes ? 2 : 1), most);
-  const std::size_t least_countable = bytes / ChunkClaims::most_chunks + 1;
-  return static_cast<std::uint32_t>(std::max(usual, least_countable));
+  const std::size_t usual = std::min(quarter >= min_of_four_bytes ? quarter : even(bytes > min_of_four_bytes ? 2 : 1), max_bytes);
+  const std::size_t min_countable = bytes / ChunkClaims::max_chunks + 1;
+  return static_cast<std::uint32_t>(std::max(usual, min_countable));
 }
 
 }  // namespace sluice

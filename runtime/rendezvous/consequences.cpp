@@ -15,9 +15,9 @@ void Consequences::end_elsewhere(Request& request) {
   if (request.rdma) parts_.transfers.end(request);
   if (!request.is_send()) {
     if (request.counted_shared) --parts_.node_way.delivery().shared_receives();
+    if (request.in_trial) parts_.copiers.end_trial(request);
     if (request.way != Request::Way::undecided) parts_.copiers.end_expected(request);
-    if (request.progress_slot != Transport::no_slot) parts_.job.transport->close_progress_slot(request.progress_slot);
-    request.progress_slot = Transport::no_slot;
+    if (request.progress_slot != Transport::no_slot) parts_.node_way.delivery().close(request);
   }
   if (request.released) parts_.causality.ended(request);
 }

@@ -37,7 +37,7 @@ class Consequences final : public Matcher::Host, public Causality::Sink, public 
   explicit Consequences(const Parts& parts) : parts_(parts) {}
 
   // --- of a match
-  void leave_announcements(Request& receive) override { parts_.put_receiver.leave(receive); }
+  void leave_rtrs(Request& receive) override { parts_.put_receiver.leave(receive); }
   void begin_transfer(Request* receive, std::size_t coming) override { parts_.ways.begin(*receive, coming); }
 
   // --- of an end of what held others back

@@ -1,5 +1,6 @@
 #include "runtime/rendezvous/copy_choice.hpp"
 
+#include "runtime/base/clock.hpp"
 #include "runtime/engine/lock.hpp"
 
 namespace sluice {
@@ -45,6 +46,19 @@ CopyChoice CopierChoice::choose(const Request& receive) {
     default:
       return choose_automatically(receive);
   }
+}
+
+/// Where processes share processors, what a period takes says which of them had its turn.
+bool CopierChoice::writes_at(Request& receive, const CopyChoice& choice) {
+  if (wanted(receive) != Rendezvous::automatic) return true;
+  if (choice.copier != Copier::both || job_.oversubscribed) return false;
+  receive.in_trial = true;
+  return halves_.begin(receive.stop - receive.offset, now_ns());
+}
+
+void CopierChoice::end_trial(Request& receive) {
+  receive.in_trial = false;
+  halves_.end(now_ns());
 }
 
 /// Of many messages most are in memory again before they are read.

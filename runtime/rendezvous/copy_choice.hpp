@@ -1,8 +1,8 @@
 // Which side copies a large message inside a node, as the engine of the receiver decides it (CO, sections II-B and II-D), and
 // what becomes of the lines that are copied.
 //
-// Owns nothing: it asks the rules of cooperative_choice.hpp and hybrid_choice.hpp. It moves nothing, and does not know whether
-// the side that it names can copy.
+// Owns what is learnt of two halves into memory that is no block (plain_halves.hpp). Else it asks the rules of
+// cooperative_choice.hpp and hybrid_choice.hpp. It moves nothing, and does not know whether the side that it names can copy.
 //
 // What is expected of whom (COOP-load) is told by the receiver alone, from its decision until the transfer ends or goes another
 // way. So every expectation is taken back by the process that told it, or by the one that it concerns when that process dies.
@@ -17,6 +17,7 @@
 #include "runtime/engine/message_lines.hpp"
 #include "runtime/engine/requests.hpp"
 #include "runtime/policy/hybrid_choice.hpp"
+#include "runtime/policy/plain_halves.hpp"
 
 namespace sluice {
 
@@ -26,6 +27,10 @@ class CopierChoice {
       : job_(job), requests_(requests), lines_(lines), application_(application) {}
 
   [[nodiscard]] CopyChoice choose(const Request& receive);
+  /// Whether the sender is to write by address into memory that is no block, where it could. As `auto` chooses, a trial may begin
+  /// of which the receive is a part, until `end_trial`.
+  [[nodiscard]] bool writes_at(Request& receive, const CopyChoice& choice);
+  void end_trial(Request& receive);
   /// Whether the message can be read from a cache that both processors may share: soon, and not from its receiver's own.
   [[nodiscard]] bool may_stay_in_outer_cache(const Request& receive) const;
 
@@ -49,6 +54,7 @@ class CopierChoice {
   const Requests& requests_;
   MessageLines& lines_;
   const ApplicationNow& application_;
+  PlainHalves halves_;
 };
 
 }  // namespace sluice

@@ -4,9 +4,9 @@ namespace sluice {
 namespace {
 
 Request* first_of_peer(const WorkList& list, Peer peer) {
-  constexpr int most_looked_at = 16;
+  constexpr int max_looked_at = 16;
   int looked_at = 0;
-  for (Request* other = list.first(); other && looked_at < most_looked_at; other = WorkList::next(other), ++looked_at) {
+  for (Request* other = list.first(); other && looked_at < max_looked_at; other = WorkList::next(other), ++looked_at) {
     if (other->peer == peer) return other;
   }
   return nullptr;

@@ -11,14 +11,14 @@ namespace sluice {
 bool NodeCopies::write(Lock& lock, Request& send, std::size_t end) {
   const Turn turn(*this, send);
   bool written = true;
-  while (written && send.offset < end) written = write_piece(lock, send, end - send.offset);
+  while (written && send.offset < end) written = write_segment(lock, send, end - send.offset);
   return written;
 }
 
-/// The next piece of a claimed chunk, up to `most` bytes of it.
-bool NodeCopies::write_piece(Lock& lock, Request& send, std::size_t most) {
+/// The next segment of a claimed chunk, up to `max_bytes` of it.
+bool NodeCopies::write_segment(Lock& lock, Request& send, std::size_t max_bytes) {
   const std::byte* source = nullptr;
-  std::size_t bytes = most;
+  std::size_t bytes = max_bytes;
   Bounce bounce;
   if (send.alias) {
     source = send.alias + send.offset;
@@ -33,15 +33,21 @@ bool NodeCopies::write_piece(Lock& lock, Request& send, std::size_t most) {
   }
   StoreTrial trial(send.lines, parts_.lines.of_writing(send.peer));
   lock.unlock();
-  const bool written = parts_.memory->write(send.peer, send.remote_address + send.offset, {source, bytes}, trial.lines());
+  const std::size_t written = store(send, {source, bytes}, trial.lines());
   trial.stop();
-  if (written) parts_.memory->report_progress(send.peer, send.progress_slot, send.offset + bytes);
+  if (written != 0) parts_.memory->report_progress(send.peer, send.progress_slot, send.offset + written);
   lock.lock();
-  if (!written) return false;
-  trial.keep(bytes);
-  send.offset += bytes;
-  count(bytes);
-  return true;
+  if (written == bytes) trial.keep(bytes);
+  send.offset += written;
+  count(written);
+  return written == bytes;
+}
+
+/// How many bytes. Into a memory file all or none.
+std::size_t NodeCopies::store(const Request& send, std::span<const std::byte> source, TargetLines lines) const {
+  const std::uint64_t target = send.remote_address + send.offset;
+  if (send.shared.by_address) return parts_.memory->write_at(send.peer, target, source);
+  return parts_.memory->write(send.peer, target, source, lines) ? source.size() : 0;
 }
 
 std::size_t NodeCopies::read(Lock& lock, const Request& receive, std::size_t offset, std::size_t bytes) {

@@ -1,6 +1,6 @@
-// Bytes between the memories of a node, a piece at a time, by the thread that progresses and outside the engine lock.
+// Bytes between the memories of a node, a segment at a time, by the thread that progresses and outside the engine lock.
 //
-// Owns the number of pieces that are being copied. Request::copying marks whose: its offset and way stay as they are meanwhile,
+// Owns the number of segments that are being copied. Request::copying marks whose: its offset and way stay as they are meanwhile,
 // but for what is written here. It must not choose, and ends nothing: that follows from what it returns.
 //
 // Belongs to the engine lock, which `write` and the reads give up for the copy.
@@ -53,8 +53,8 @@ class NodeCopies {
     Request& request_;
   };
 
-  /// The bytes from `offset` to `end` into the receiver's block, and tells it of each piece; moves `offset`. False: not all, as
-  /// the receiver's memory cannot be written to (any more).
+  /// The bytes from `offset` to `end` into the receiver's block, or its memory at large, and tells it of each segment; moves
+  /// `offset`. False: not all, as the receiver's memory cannot be written to (any more).
   bool write(Lock& lock, Request& send, std::size_t end);
   /// Bytes of the message into the receiver's buffer, which has no gaps. How many; fewer than asked for: why_short.
   std::size_t read(Lock& lock, const Request& receive, std::size_t offset, std::size_t bytes);
@@ -66,7 +66,8 @@ class NodeCopies {
   [[nodiscard]] const std::size_t& busy() const { return busy_; }
 
  private:
-  bool write_piece(Lock& lock, Request& send, std::size_t most);
+  bool write_segment(Lock& lock, Request& send, std::size_t max_bytes);
+  std::size_t store(const Request& send, std::span<const std::byte> source, TargetLines lines) const;
   std::size_t fetch(const Request& receive, std::size_t offset, std::span<std::byte> target, TargetLines lines) const;
   void count(std::size_t bytes);
 

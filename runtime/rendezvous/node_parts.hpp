@@ -33,7 +33,7 @@ struct NodeParts {
   Outbox& outbox;
   Requests& requests;
   AliasBlocks& blocks;
-  const MemoryUsers& users;
+  MemoryUsers& users;
   MatchTrace& matches;
   MessageLines& lines;
   EngineStatistics& statistics;

@@ -30,15 +30,22 @@ bool NodeWay::can_be_written(const Request& receive) const {
   return !is_tried && receive.peer != parts_.job.self && parts_.job.transport->can_write(receive.peer);
 }
 
+/// At large, by its sender. Not what is released: it arrives behind the guard.
+bool NodeWay::can_be_written_at(const Request& receive) const {
+  const bool is_tried = receive.way != Request::Way::undecided;
+  return !is_tried && (receive.rts_flags & flag_writes_at) != 0 && !receive.has_gaps() && !receive.released;
+}
+
 Bid NodeWay::bid(const Request& receive, std::size_t /*coming*/) const {
   const bool is_tried = receive.way != Request::Way::undecided && receive.way != Request::Way::write;
-  return !is_tried && (can_be_written(receive) || can_read_from(receive)) ? Bid{1} : Bid{};
+  const bool is_possible = can_be_written(receive) || can_be_written_at(receive) || can_read_from(receive);
+  return !is_tried && is_possible ? Bid{1} : Bid{};
 }
 
 bool NodeWay::begin(Request& receive, std::size_t /*coming*/) {
   parts_.copiers.end_expected(receive);
   parts_.lines.on_match(receive);
-  const bool writable = can_be_written(receive);
+  const bool writable = can_be_written(receive) || can_be_written_at(receive);
   const bool readable = can_read_from(receive);
   const CopyChoice choice =
       writable && readable ? parts_.copiers.choose(receive) : CopyChoice{Copier::sender, trace::Reason::sender_copies};
@@ -61,20 +68,30 @@ bool NodeWay::is_block(const Request& receive) {
                            {.begun = receive.sequence, .latest = parts_.requests.counts().operations});
 }
 
+/// Where a page of it is a block, that page may come under guard, or its mapping may be replaced.
+bool NodeWay::may_be_written_at(Request& receive, const CopyChoice& choice) {
+  return can_be_written_at(receive) && !parts_.blocks.hold_some_of(ByteRange::of(receive.data, receive.limit)) &&
+         parts_.copiers.writes_at(receive, choice);
+}
+
 bool NodeWay::begin_write(Request& receive, const CopyChoice& choice) {
-  if (receive.has_gaps() || !(receive.released || is_block(receive)) || !delivery_.begin(receive)) return false;
+  if (receive.has_gaps()) return false;
+  const bool into_file = can_be_written(receive) && (receive.released || is_block(receive));
+  if (!into_file && !may_be_written_at(receive, choice)) return false;
+  if (!delivery_.begin(receive)) return false;
   ClearToSend clear;
   clear.receiver_request = static_cast<std::uint64_t>(receive.id);
   clear.remote_address = reinterpret_cast<std::uint64_t>(receive.data);
   clear.offset = receive.offset;
   clear.limit = receive.stop;
-  clear.delivery = Delivery::write;
-  clear.outer = parts_.copiers.may_stay_in_outer_cache(receive) ? 1 : 0;
+  clear.delivery = into_file ? Delivery::write : Delivery::write_at;
+  clear.outer = into_file && parts_.copiers.may_stay_in_outer_cache(receive) ? 1 : 0;
   delivery_.open_chunks(receive, clear, choice.copier == Copier::both);
   Request::Shared& shared = receive.shared;
   parts_.copiers.expect(receive, shared.own_part_done ? Copier::sender : Copier::both);
   shared.if_idle = choice.if_idle && !shared.own_part_done;
   ++parts_.statistics.written;
+  if (!into_file) ++parts_.statistics.written_at;
   parts_.outbox.answer(receive, MessageKind::cts, std::as_bytes(std::span(&clear, 1)),
                        shared.if_idle ? flag_if_idle : std::uint8_t{0});
   tell_write(receive, choice);

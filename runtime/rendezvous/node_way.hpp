@@ -2,6 +2,7 @@
 // Which side copies, CopierChoice says; whether it can, is seen here.
 //
 //   write   (rput)  rts → ;  ← cts ;  sender stores into the receiver's alias block, reporting progress ;  fin →
+//                   or into its memory at large (write_at), where the sender has said that it can and no page is a block
 //           (coop)  the same, and the receiver reads chunks from the end meanwhile (write_delivery.hpp),
 //                   and has the adapter read some (coop-hca, offload.hpp)
 //   read    (rget)  rts → ;  receiver reads the sender's memory ;  ← fin
@@ -38,7 +39,9 @@ class NodeWay final : public Way {
   [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override;
   bool begin(Request& receive, std::size_t coming) override;
   void refused(Request& receive, std::size_t offset) override { delivery_.refused(receive, offset); }
-  [[nodiscard]] Delivery delivery() const override { return Delivery::write; }
+  [[nodiscard]] bool delivers(Delivery delivery) const override {
+    return delivery == Delivery::write || delivery == Delivery::write_at;
+  }
   void cleared(Request& send, const ClearToSend& clear) override;
   void leave(Request& send) override;
   [[nodiscard]] bool carries(const Request& request) const override {
@@ -50,6 +53,7 @@ class NodeWay final : public Way {
 
   [[nodiscard]] const CopyList& list() const { return list_; }
   [[nodiscard]] const NodeCopies& copies() const { return copies_; }
+  [[nodiscard]] NodeCopies& copies() { return copies_; }
   /// The receiver's part of `write` deliveries.
   [[nodiscard]] WriteDelivery& delivery() { return delivery_; }
   /// Receives that take part in the sender's copy.
@@ -60,6 +64,8 @@ class NodeWay final : public Way {
 
  private:
   [[nodiscard]] bool can_be_written(const Request& receive) const;
+  [[nodiscard]] bool can_be_written_at(const Request& receive) const;
+  [[nodiscard]] bool may_be_written_at(Request& receive, const CopyChoice& choice);
   [[nodiscard]] bool is_block(const Request& receive);
   bool begin_write(Request& receive, const CopyChoice& choice);
   void begin_read(Request& receive, const CopyChoice& choice);

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-void Offload::offer(Request& send, MessageHeader& header, ReadyToSend& rts) {
+void Offload::offer(Request& send, WireHeader& header, ReadyToSend& rts) {
   if (parts_.config.rendezvous != Rendezvous::coop_hca || send.bytes < parts_.config.hca_bytes) return;
   Rdma* const adapter = parts_.adapters->loopback(send.peer);
   if (!adapter || !parts_.memories.register_buffer(send, send.bytes, *adapter)) return;
@@ -28,7 +28,7 @@ bool Offload::joins(Request& receive) {
   }
   if (!parts_.memories.register_buffer(receive, receive.limit, *adapter)) return false;
   receive.rdma->user = this;
-  receive.rdma->remote = {receive.registered_address, receive.announced_key};
+  receive.rdma->remote = {receive.registered_address, receive.rts_key};
   receive.rdma->direction = RdmaTransfer::Direction::read;
   return true;
 }
@@ -61,17 +61,17 @@ bool Offload::claim_one(Request& receive) {
   return true;
 }
 
-void Offload::piece_complete(Request& receive, const RdmaPiece& piece) {
-  parts_.statistics.bytes_offloaded += piece.bytes;
+void Offload::segment_complete(Request& receive, const RdmaSegment& segment) {
+  parts_.statistics.bytes_offloaded += segment.bytes;
   claim(receive);
   parts_.delivery.adapter_rests(receive);
 }
 
 void Offload::failed(std::uint64_t token) {
-  const RdmaPiece piece = parts_.transfers.take_back(token);
-  Request& receive = *piece.transfer->request;
+  const RdmaSegment segment = parts_.transfers.take_back(token);
+  Request& receive = *segment.transfer->request;
   ++parts_.statistics.offloads_failed;
-  receive.shared.add_hole(piece.offset, piece.offset + piece.bytes);
+  receive.shared.add_hole(segment.offset, segment.offset + segment.bytes);
   parts_.delivery.adapter_rests(receive);
 }
 

@@ -21,7 +21,7 @@
 // no adapter, memory that cannot be registered, a connection that is still being made. A connection that has failed is not made
 // again.
 //
-// Of RdmaTransfer, the memory, the pieces and their number are used: a piece is a chunk, in the order of the claims.
+// Of RdmaTransfer, the memory, the segments and their number are used: a segment is a chunk, in the order of the claims.
 //
 // The sender's buffer is the sender's to give back only after the receiver's FIN, and that comes after the last read: whoever has
 // claimed a chunk owes a FIN, and the sender waits for it.
@@ -58,10 +58,10 @@ class Offload final : public ChunkReader, public RdmaUser {
   explicit Offload(const Parts& parts) : parts_(parts) {}
 
   /// Into the announcement of a block: where the adapter finds it.
-  void offer(Request& send, MessageHeader& header, ReadyToSend& rts);
+  void offer(Request& send, WireHeader& header, ReadyToSend& rts);
   [[nodiscard]] bool joins(Request& receive) override;
   void claim(Request& receive) override;
-  void piece_complete(Request& receive, const RdmaPiece& piece) override;
+  void segment_complete(Request& receive, const RdmaSegment& segment) override;
   /// A read that was posted here will not be completed.
   void failed(std::uint64_t token);
 

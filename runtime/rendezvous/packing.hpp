@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// Pieces that go through Sluice's own memory stay in the cache between the two copies.
+/// Segments that go through Sluice's own memory stay in the cache between the two copies.
 inline constexpr std::size_t bounce_bytes = 32 * 1024;
 using Bounce = std::unique_ptr<std::byte[]>;
 

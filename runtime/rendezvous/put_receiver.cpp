@@ -34,12 +34,12 @@ bool last_byte_changed(const Request& receive) {
 }  // namespace
 
 PutReceiver::PutReceiver(const Parts& parts)
-    : announces_(receiver_initiated(parts.job.config.rendezvous)), parts_(parts), senders_(parts.numbers.size()) {}
+    : sends_rtrs_(receiver_initiated(parts.job.config.rendezvous)), parts_(parts), senders_(parts.numbers.size()) {}
 
-bool PutReceiver::may_announce(const Request& receive) const {
+bool PutReceiver::may_send_rtr(const Request& receive) const {
   if (receive.rank == any_source || receive.tag == any_tag) return false;
-  if (receive.has_gaps() || parts_.causality.unmatched() != 0 || announced_count_ == most_announced) return false;
-  if (receive.announcements == most_announcements) return false;
+  if (receive.has_gaps() || parts_.causality.unmatched() != 0 || open_rtr_count_ == max_open_rtrs) return false;
+  if (receive.rtrs_sent == max_rtrs_each) return false;
   const Peer sender = receive.context->peer(receive.rank);
   if (senders_[index(sender)].withdrawing || shares_memory(receive)) return false;
   return parts_.way.adapter_for(sender) && receive.bytes > parts_.job.eager_limit_of(sender) &&
@@ -50,7 +50,7 @@ bool PutReceiver::may_announce(const Request& receive) const {
 /// which adapters still write.
 bool PutReceiver::shares_memory(const Request& receive) const {
   const ByteRange range = receive.range();
-  for (const Request* other = announced_.first(); other; other = List::next(other)) {
+  for (const Request* other = open_rtrs_.first(); other; other = List::next(other)) {
     if (range.overlaps(other->range())) return true;
   }
   return false;
@@ -60,18 +60,18 @@ void PutReceiver::begin(Request& receive) {
   const Peer sender = receive.context->peer(receive.rank);
   if (!parts_.way.register_buffer(receive, receive.bytes, *parts_.way.adapter_for(sender))) return;
   receive.peer = sender;
-  receive.announced = true;
-  ++receive.announcements;
-  announced_.push_back(&receive);
-  ++announced_count_;
-  ++parts_.statistics.receives_announced;
+  receive.rtr_open = true;
+  ++receive.rtrs_sent;
+  open_rtrs_.push_back(&receive);
+  ++open_rtr_count_;
+  ++parts_.statistics.rtrs_sent;
   receive.rdma->protocol = &protocol_of(parts_.job.config.rendezvous);
   receive.rdma->protocol->begin(parts_.way, receive);
   send_ready_to_receive(receive);
 }
 
 void PutReceiver::send_ready_to_receive(Request& receive) {
-  receive.announcement = ++senders_[index(receive.peer)].announced;
+  receive.rtr_number = ++senders_[index(receive.peer)].rtrs_sent;
   const RemoteMemory here = receive.rdma->memory.remote();
   const ReadyToReceive ready{.receiver_request = static_cast<std::uint64_t>(receive.id),
                              .address = here.address,
@@ -80,38 +80,38 @@ void PutReceiver::send_ready_to_receive(Request& receive) {
                              .key = here.key,
                              .last_byte = std::to_integer<std::uint8_t>(receive.last_byte_preset),
                              .polled = receive.rdma->adapter->places_in_order() ? std::uint8_t{1} : std::uint8_t{0}};
-  MessageHeader header;
+  WireHeader header;
   header.kind = MessageKind::rtr;
   header.subject = static_cast<std::uint64_t>(receive.context->id());
   header.source = receive.context->self();
   header.tag = receive.tag;
   parts_.outbox.send_or_queue(receive.peer, header, std::as_bytes(std::span(&ready, 1)));
   if (trace::on()) [[unlikely]]
-    trace::message_left(receive, header.kind, sizeof ready, receive.announcement);
+    trace::message_left(receive, header.kind, sizeof ready, receive.rtr_number);
 }
 
-void PutReceiver::announce_all_again() {
-  while (Request* receive = to_announce_.pop_front()) announce(*receive);
+void PutReceiver::resend_all_rtrs() {
+  while (Request* receive = to_resend_.pop_front()) send_rtr(*receive);
 }
 
 void PutReceiver::remove(Request& receive) {
-  announced_.remove(&receive);
-  --announced_count_;
-  receive.announced = false;
+  open_rtrs_.remove(&receive);
+  --open_rtr_count_;
+  receive.rtr_open = false;
 }
 
 /// The sender will not write to it (any more): MPI changes nothing of a buffer beyond the message.
-void PutReceiver::end_announcement(Request& receive) {
+void PutReceiver::close_rtr(Request& receive) {
   remove(receive);
   restore_last_byte(receive);
   parts_.transfers.end(receive);
 }
 
 void PutReceiver::leave_list(Request& receive) {
-  if (receive.announced) {
-    end_announcement(receive);
+  if (receive.rtr_open) {
+    close_rtr(receive);
   } else {
-    to_announce_.remove(&receive);
+    to_resend_.remove(&receive);
   }
 }
 
@@ -125,7 +125,7 @@ void PutReceiver::conclude(Request& receive, std::size_t bytes, bool seen) {
   receive.matched = true;
   receive.message_bytes = receive.limit = receive.stop = bytes;
   if (trace::on()) [[unlikely]] {
-    trace::matched_put(receive, receive.announcement);
+    trace::matched_put(receive, receive.rtr_number);
     const bool is_put = receive.rdma->protocol->kind() == Rendezvous::put;
     parts_.matches.chosen(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::asked_for);
   }
@@ -137,7 +137,7 @@ void PutReceiver::conclude(Request& receive, std::size_t bytes, bool seen) {
 bool PutReceiver::poll() {
   bool moved = false;
   Request* next = nullptr;
-  for (Request* receive = announced_.first(); receive; receive = next) {
+  for (Request* receive = open_rtrs_.first(); receive; receive = next) {
     next = List::next(receive);
     if (!receive->rdma->adapter->places_in_order() || !last_byte_changed(*receive)) continue;
     conclude(*receive, receive->bytes, true);
@@ -159,15 +159,15 @@ template <class Which>
 std::size_t PutReceiver::take_back(Peer from, Which which) {
   std::size_t count = 0;
   Request* next = nullptr;
-  for (Request* receive = announced_.first(); receive; receive = next) {
+  for (Request* receive = open_rtrs_.first(); receive; receive = next) {
     next = List::next(receive);
     if (receive->peer != from || !which(*receive)) continue;
     ++count;
-    end_announcement(*receive);
+    close_rtr(*receive);
     if (receive->cancel_wanted) {
       end_cancelled(*receive);
     } else {
-      to_announce_.push_back(receive);
+      to_resend_.push_back(receive);
     }
   }
   return count;
@@ -177,8 +177,8 @@ std::size_t PutReceiver::take_back(Peer from, Which which) {
 /// (rules 2 and 3).
 void PutReceiver::take_back_crossed(Peer from, std::uint16_t known) {
   poll();
-  parts_.statistics.announcements_crossed +=
-      take_back(from, [known](const Request& receive) { return is_later(receive.announcement, known); });
+  parts_.statistics.rtrs_crossed +=
+      take_back(from, [known](const Request& receive) { return is_later(receive.rtr_number, known); });
 }
 
 void PutReceiver::end_cancelled(Request& receive) {
@@ -188,7 +188,7 @@ void PutReceiver::end_cancelled(Request& receive) {
 }
 
 void PutReceiver::cancel(Request& receive) {
-  if (!receive.announced) return end_cancelled(receive);
+  if (!receive.rtr_open) return end_cancelled(receive);
   if (std::exchange(receive.cancel_wanted, true)) return;
   ++withdrawals_;
   parts_.outbox.send_control(receive.peer, MessageKind::withdraw, static_cast<std::uint64_t>(receive.id));
@@ -197,7 +197,7 @@ void PutReceiver::cancel(Request& receive) {
 }
 
 void PutReceiver::withdraw(Request& receive) {
-  receive.announcements = most_announcements;
+  receive.rtrs_sent = max_rtrs_each;
   if (std::exchange(senders_[index(receive.peer)].withdrawing, true)) return;
   ++withdrawals_;
   parts_.outbox.send_control(receive.peer, MessageKind::withdraw, every_receive);

@@ -39,23 +39,23 @@ class PutReceiver {
   explicit PutReceiver(const Parts& parts);
 
   /// A receive that has just been posted: if it may be.
-  void announce(Request& receive) {
-    if (announces_ && may_announce(receive)) [[unlikely]]
+  void send_rtr(Request& receive) {
+    if (sends_rtrs_ && may_send_rtr(receive)) [[unlikely]]
       begin(receive);
   }
   /// When all that has arrived is handled: what a message crossed. More may have been on the way before.
-  void announce_again() {
-    if (!to_announce_.empty()) announce_all_again();
+  void resend_rtrs() {
+    if (!to_resend_.empty()) resend_all_rtrs();
   }
   /// Before an eager or rts message is matched. `known`: how many announcements had come to its sender.
   void before_matching(Peer from, std::uint16_t known) {
     ++parts_.numbers[index(from)].arrived;
-    if (!announced_.empty()) [[unlikely]]
+    if (!open_rtrs_.empty()) [[unlikely]]
       take_back_crossed(from, known);
   }
   /// A message of the sender's matched it, or it is over.
   void leave(Request& receive) {
-    if (receive.announcements != 0 && (receive.announced || receive.announce_link.linked)) [[unlikely]]
+    if (receive.rtrs_sent != 0 && (receive.rtr_open || receive.rtr_link.linked)) [[unlikely]]
       leave_list(receive);
   }
   /// A receive that is not matched yet. The sender may be writing to one that is announced: it is asked first.
@@ -67,29 +67,29 @@ class PutReceiver {
   void on_withdrawn(Peer from, std::uint64_t subject);
 
   /// Looks at last bytes. Whether anything came.
-  bool work() { return !announced_.empty() && poll(); }
-  [[nodiscard]] bool has_work() const { return !announced_.empty() || !to_announce_.empty(); }
+  bool work() { return !open_rtrs_.empty() && poll(); }
+  [[nodiscard]] bool has_work() const { return !open_rtrs_.empty() || !to_resend_.empty(); }
   /// Receives that may be written to at any moment.
-  [[nodiscard]] const std::size_t& announced() const { return announced_count_; }
+  [[nodiscard]] const std::size_t& open_rtrs() const { return open_rtr_count_; }
   /// What was asked of senders, and is not answered yet.
   [[nodiscard]] const std::size_t& withdrawals() const { return withdrawals_; }
 
  private:
-  using List = IntrusiveList<Request, &Request::announce_link>;
+  using List = IntrusiveList<Request, &Request::rtr_link>;
   struct Sender {
-    std::uint16_t announced = 0;  // by rtr
-    bool withdrawing = false;     // all of them
+    std::uint16_t rtrs_sent = 0;
+    bool withdrawing = false;  // all of them
   };
 
   static std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
-  [[nodiscard]] bool may_announce(const Request& receive) const;
+  [[nodiscard]] bool may_send_rtr(const Request& receive) const;
   [[nodiscard]] bool shares_memory(const Request& receive) const;  // with one that is announced
   void begin(Request& receive);
   void send_ready_to_receive(Request& receive);
-  void announce_all_again();
+  void resend_all_rtrs();
   void leave_list(Request& receive);
   void remove(Request& receive);
-  void end_announcement(Request& receive);
+  void close_rtr(Request& receive);
   void conclude(Request& receive, std::size_t bytes, bool seen);
   bool poll();
   void take_back_crossed(Peer from, std::uint16_t known);
@@ -98,11 +98,11 @@ class PutReceiver {
   void end_cancelled(Request& receive);
 
   // First what every poll looks at, behind what it has looked at before.
-  List announced_;    // in order of announcement
-  List to_announce_;  // again, as a message crossed
-  std::size_t announced_count_ = 0;
+  List open_rtrs_;  // in order of announcement
+  List to_resend_;  // again, as a message crossed
+  std::size_t open_rtr_count_ = 0;
   std::size_t withdrawals_ = 0;
-  const bool announces_;
+  const bool sends_rtrs_;
   const Parts parts_;
   std::vector<Sender> senders_;  // by peer
 };

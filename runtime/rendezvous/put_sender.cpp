@@ -19,7 +19,7 @@ const char* ready_fault(const ReadyToReceive& ready, std::uint64_t sent, std::si
   const bool wraps = ready.address + ready.capacity < ready.address;
   if (ready.capacity == 0 || wraps) return "announces memory that no address space has";
   if (ready.seen > sent) return "has seen more messages than were sent to it";
-  return kept >= most_announced ? "announces more receives than a process may" : nullptr;
+  return kept >= max_open_rtrs ? "announces more receives than a process may" : nullptr;
 }
 
 PutSender::PutSender(Host& host, const Parts& parts)
@@ -33,16 +33,16 @@ PutSender::PutSender(Host& host, const Parts& parts)
 void PutSender::transmit(Request& send) {
   const Peer peer = send.peer;
   Receiver& to = receivers_[index(peer)];
-  if (to.line.empty() && transmit_in_turn(send)) return note_kept(peer);
+  if (to.send_queue.empty() && transmit_in_turn(send)) return note_kept(peer);
   if (send.queued_at == 0) send.queued_at = now_ns();
   if (trace::on()) [[unlikely]]
     trace::posted(send);
-  if (std::find(waiting_lines_.begin(), waiting_lines_.end(), peer) == waiting_lines_.end()) waiting_lines_.push_back(peer);
-  to.line.push_back(&send);
+  if (std::find(waiting_queues_.begin(), waiting_queues_.end(), peer) == waiting_queues_.end()) waiting_queues_.push_back(peer);
+  to.send_queue.push_back(&send);
   note_kept(peer);
 }
 
-/// False: it is first in line, as it waits for its receiver, or has begun to be written. The request may be gone otherwise.
+/// False: it is first in its queue, as it waits for its receiver, or has begun to be written. The request may be gone otherwise.
 bool PutSender::transmit_in_turn(Request& send) {
   Receiver& to = receivers_[index(send.peer)];
   const auto accepts = [&send](const OpenReceive& open) { return open.context == send.context->id() && open.tag == send.tag; };
@@ -82,10 +82,10 @@ bool PutSender::begin_put(Request& send, const OpenReceive& receive) {
 bool PutSender::waits_for_receiver(Request& send) {
   if (!waits_for_receivers_ || !may_be_written(send)) return false;
   Receiver& to = receivers_[index(send.peer)];
-  if (!to.announces) return false;
+  if (!to.sends_rtrs) return false;
   if (send.queued_at == 0) send.queued_at = now_ns();
   if (!waited_enough(send)) return true;
-  to.announces = false;
+  to.sends_rtrs = false;
   return false;
 }
 
@@ -93,43 +93,43 @@ bool PutSender::waited_enough(const Request& send) const {
   return now_ns() - send.queued_at >= parts_.job.config.rtr_wait * ns_per_us;
 }
 
-void PutSender::advance_line(Peer peer) {
+void PutSender::advance_queue(Peer peer) {
   Receiver& to = receivers_[index(peer)];
   while (to.waits()) {
-    Request* const first = to.line.front();
-    to.line.pop_front();
+    Request* const first = to.send_queue.front();
+    to.send_queue.pop_front();
     if (transmit_in_turn(*first)) continue;
-    to.line.push_front(first);
+    to.send_queue.push_front(first);
     return;
   }
 }
 
-/// Lines that are empty are forgotten.
+/// Queues that are empty are forgotten.
 bool PutSender::advance_lines() {
   bool moved = false;
-  for (const Peer peer : waiting_lines_) {
+  for (const Peer peer : waiting_queues_) {
     const Receiver& to = receivers_[index(peer)];
-    if (!to.waits() || !waited_enough(*to.line.front())) continue;
-    advance_line(peer);
+    if (!to.waits() || !waited_enough(*to.send_queue.front())) continue;
+    advance_queue(peer);
     note_kept(peer);
     moved = true;
   }
-  std::erase_if(waiting_lines_, [this](Peer peer) { return receivers_[index(peer)].line.empty(); });
+  std::erase_if(waiting_queues_, [this](Peer peer) { return receivers_[index(peer)].send_queue.empty(); });
   return moved;
 }
 
 void PutSender::posted(Request& send) {
   const Peer peer = send.peer;
   Receiver& to = receivers_[index(peer)];
-  if (to.line.empty() || to.line.front() != &send) return;
-  to.line.pop_front();
+  if (to.send_queue.empty() || to.send_queue.front() != &send) return;
+  to.send_queue.pop_front();
   for (const std::uint64_t subject : std::exchange(to.withdrawals, {})) send_withdrawn(peer, subject);
-  advance_line(peer);
+  advance_queue(peer);
   note_kept(peer);
 }
 
 /// The sender's part of rule 2.
-void PutSender::on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready) {
+void PutSender::on_ready_to_receive(Peer from, const WireHeader& header, const ReadyToReceive& ready) {
   Receiver& to = receivers_[index(from)];
   PeerNumbers& numbers = parts_.numbers[index(from)];
   parts_.matcher.context_for(from, header);
@@ -137,7 +137,7 @@ void PutSender::on_ready_to_receive(Peer from, const MessageHeader& header, cons
     fatal("message of rank %d (rtr) %s", static_cast<int>(from), fault);
   }
   ++numbers.rtrs;
-  to.announces = true;
+  to.sends_rtrs = true;
   if (ready.seen != numbers.sent) return;
   to.open.push_back({.context = static_cast<ContextId>(header.subject),
                      .tag = header.tag,
@@ -147,7 +147,7 @@ void PutSender::on_ready_to_receive(Peer from, const MessageHeader& header, cons
                      .last_byte = std::byte{ready.last_byte},
                      .polled = ready.polled != 0,
                      .number = numbers.rtrs});
-  advance_line(from);
+  advance_queue(from);
   note_kept(from);
 }
 
@@ -161,23 +161,24 @@ void PutSender::send_withdrawn(Peer to, std::uint64_t subject) {
 void PutSender::on_withdraw(Peer from, std::uint64_t subject) {
   Receiver& to = receivers_[index(from)];
   std::erase_if(to.open, [subject](const OpenReceive& open) { return subject == every_receive || open.request == subject; });
-  if (subject == every_receive) to.announces = false;
+  if (subject == every_receive) to.sends_rtrs = false;
   if (to.is_writing()) {
     to.withdrawals.push_back(subject);
   } else {
     send_withdrawn(from, subject);
-    advance_line(from);
+    advance_queue(from);
   }
   note_kept(from);
 }
 
 bool PutSender::needs_looks() const {
-  return std::any_of(waiting_lines_.begin(), waiting_lines_.end(), [this](Peer peer) { return receivers_[index(peer)].waits(); });
+  return std::any_of(waiting_queues_.begin(), waiting_queues_.end(),
+                     [this](Peer peer) { return receivers_[index(peer)].waits(); });
 }
 
 void PutSender::note_kept(Peer peer) {
   const Receiver& to = receivers_[index(peer)];
-  parts_.numbers[index(peer)].keeps = !to.line.empty() || !to.open.empty();
+  parts_.numbers[index(peer)].keeps = !to.send_queue.empty() || !to.open.empty();
 }
 
 }  // namespace sluice

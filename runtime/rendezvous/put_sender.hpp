@@ -1,7 +1,7 @@
 // Sends to receives that were announced, and sends that wait for that (putnr, put): the sender's side of receiver_initiated.hpp.
 //
-// Owns, for each peer, the receives that may be written to, and the line of sends. It sends no message of the program's: its host
-// does, when a message's turn has come, and RdmaWay writes.
+// Owns, for each peer, the receives that may be written to, and the queue of sends. It sends no message of the program's: its
+// host does, when a message's turn has come, and RdmaWay writes.
 //
 // Belongs to the engine lock.
 #pragma once
@@ -65,26 +65,26 @@ class PutSender final : public RdmaWay::Writer {
   /// Messages of one process to one other leave in the order of the calls.
   void transmit(Request& send);
   void posted(Request& send) override;
-  void on_ready_to_receive(Peer from, const MessageHeader& header, const ReadyToReceive& ready);
+  void on_ready_to_receive(Peer from, const WireHeader& header, const ReadyToReceive& ready);
   void on_withdraw(Peer from, std::uint64_t subject);
 
   /// What has waited long enough goes. Whether anything did.
-  bool work() { return !waiting_lines_.empty() && advance_lines(); }
-  [[nodiscard]] bool has_work() const { return !waiting_lines_.empty(); }
-  /// Somebody has to look now and then, as nobody will be told: a send that waits in line has a time to wait.
+  bool work() { return !waiting_queues_.empty() && advance_lines(); }
+  [[nodiscard]] bool has_work() const { return !waiting_queues_.empty(); }
+  /// Somebody has to look now and then, as nobody will be told: a send that waits there has a time to wait.
   [[nodiscard]] bool needs_looks() const;
 
  private:
   /// There is one for every peer, so the containers are those that take nothing while they are empty.
   struct Receiver {
     std::vector<OpenReceive> open;           // in order of announcement
-    std::list<Request*> line;                // sends that are not sent yet; the first waits for an rtr, or is being posted
-    std::vector<std::uint64_t> withdrawals;  // of the peer, to be answered when the first in line is posted
-    bool announces = true;                   // worth waiting for
+    std::list<Request*> send_queue;          // sends that are not sent yet; the first waits for an rtr, or is being posted
+    std::vector<std::uint64_t> withdrawals;  // of the peer, to be answered when the first in the queue is posted
+    bool sends_rtrs = true;                  // worth waiting for
 
-    /// The first in line is being posted.
-    [[nodiscard]] bool is_writing() const { return !line.empty() && line.front()->way == Request::Way::rdma; }
-    [[nodiscard]] bool waits() const { return !line.empty() && !is_writing(); }
+    /// The first in the queue is being posted.
+    [[nodiscard]] bool is_writing() const { return !send_queue.empty() && send_queue.front()->way == Request::Way::rdma; }
+    [[nodiscard]] bool waits() const { return !send_queue.empty() && !is_writing(); }
   };
 
   static std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
@@ -93,12 +93,12 @@ class PutSender final : public RdmaWay::Writer {
   [[nodiscard]] bool waits_for_receiver(Request& send);
   bool transmit_in_turn(Request& send);
   bool begin_put(Request& send, const OpenReceive& receive);
-  void advance_line(Peer peer);
+  void advance_queue(Peer peer);
   bool advance_lines();
   void send_withdrawn(Peer to, std::uint64_t subject);
   void note_kept(Peer peer);
 
-  std::vector<Peer> waiting_lines_;  // peers to whom sends wait in line; first, as every poll looks there
+  std::vector<Peer> waiting_queues_;  // peers to whom sends wait; first, as every poll looks there
   const bool waits_for_receivers_;
   const Parts parts_;
   Host& host_;

@@ -18,9 +18,9 @@ class Get final : public RdmaProtocol {
 
   /// GR1': the last byte-slot gets a value that the message does not bring, before anything is read into it.
   void begin(RdmaWay& way, Request& receive) const override {
-    *receive.rdma->local(receive.stop - 1) = ~std::byte{receive.announced_last_byte};
+    *receive.rdma->local(receive.stop - 1) = ~std::byte{receive.rts_last_byte};
     way.sentinels().set(receive);
-    way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
+    way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_segments);
   }
 
   /// GR2': polling begins.
@@ -49,7 +49,7 @@ bool RdmaWay::poll_last_bytes() {
     next = WorkList::next(receive);
     std::byte* const registered = receive->rdma->local(receive->stop - 1);
     std::byte* const last = receive->rdma->in_block ? registered : unguarded_address(registered, 1);
-    if (!last || std::atomic_ref(*last).load(std::memory_order_acquire) == ~std::byte{receive->announced_last_byte}) continue;
+    if (!last || std::atomic_ref(*last).load(std::memory_order_acquire) == ~std::byte{receive->rts_last_byte}) continue;
     polled_.remove(receive);
     ++parts_.statistics.last_bytes_seen;
     conclude_read(*receive);

@@ -1,5 +1,5 @@
 // getcqe: the receiver reads, and the adapter's completion queue entry says that everything is there (RV section 2.1). Two
-// control messages. GS1, the announcement, is announcer.cpp's; GS2, its end, is the fin (replies.cpp).
+// control messages. GS1, the announcement, is rts_sender.cpp's; GS2, its end, is the fin (replies.cpp).
 
 #include "runtime/rendezvous/rdma_way.hpp"
 
@@ -13,7 +13,7 @@ class Getcqe final : public RdmaProtocol {
   /// GR1.
   void begin(RdmaWay& way, Request& receive) const override {
     way.sentinels().set(receive);
-    way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_pieces);
+    way.read(receive, receive.rdma->adapter->largest_transfer(), unlimited_segments);
   }
 
   /// GR2.

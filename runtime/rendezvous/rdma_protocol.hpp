@@ -15,7 +15,7 @@
 //
 //   receive:  matched → (rput) cts sent → (fin) done
 //                                       → (refuse: the sender's memory cannot be registered) matched, by stream
-//             matched → (others) reading: pieces are posted as the limit and the queue permit → all complete → fin sent, done
+//             matched → (others) reading: segments are posted as the limit and the queue permit → all complete → fin sent, done
 //             matched → (own memory cannot be registered, or has gaps) by stream
 //   send:     announced → (cts rdma_write) writing → all posted: fin sent → all complete: done
 //             announced → (cts rdma_write, memory cannot be registered) refuse sent, announced

@@ -6,7 +6,7 @@ namespace sluice {
 namespace {
 
 /// Shorter messages are not released (release/decision.hpp).
-constexpr std::size_t least_bytes = 16 * 1024;
+constexpr std::size_t min_bytes = 16 * 1024;
 /// How many pages are looked at behind one that has not changed.
 constexpr std::size_t pages_ahead = 4;
 
@@ -21,7 +21,7 @@ std::size_t last_of_page(const RdmaTransfer& transfer, std::size_t offset) {
 void RdmaSentinels::set(Request& receive) {
   RdmaTransfer& transfer = *receive.rdma;
   if (!users_.may_be_closed() || !transfer.in_block || !transfer.adapter->places_in_order()) return;
-  if (receive.stop - receive.offset < least_bytes) return;
+  if (receive.stop - receive.offset < min_bytes) return;
   transfer.has_sentinels = true;
   transfer.sentinel = random_byte();
   for (std::size_t at = last_of_page(transfer, receive.offset); at + 1 < receive.stop; at += page_bytes) {

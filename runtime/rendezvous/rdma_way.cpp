@@ -14,7 +14,9 @@ constexpr std::size_t chunks_in_one_read = 2;
 }  // namespace
 
 RdmaWay::RdmaWay(const Parts& parts)
-    : parts_(parts), sentinels_(static_cast<std::uint64_t>(parts.job.self), parts.users, parts.statistics) {}
+    : parts_(parts),
+      sentinels_(static_cast<std::uint64_t>(parts.job.self), parts.users, parts.statistics),
+      reads_(parts.job.config.read_window) {}
 
 // --- memory ------------------------------------------------------------------------------------------------------------
 
@@ -51,17 +53,16 @@ bool RdmaWay::prefers_chunks(std::size_t bytes) const {
 
 /// GS1, GS1': the announcement says where the message lies and how it ends. For a sender that is to write anyhow, it says no more
 /// than that it can.
-void RdmaWay::offer(Request& send, MessageHeader& header, ReadyToSend& rts) {
+void RdmaWay::offer(Request& send, WireHeader& header, ReadyToSend& rts) {
   Rdma* const adapter = adapter_for(send.peer);
   if (!adapter || send.has_gaps() || send.owned) return;
   send.offers_rdma = true;
   header.flags |= flag_rdma;
-  const bool announces_memory = parts_.job.config.rendezvous != Rendezvous::rput && register_buffer(send, send.bytes, *adapter);
+  const bool names_memory = parts_.job.config.rendezvous != Rendezvous::rput && register_buffer(send, send.bytes, *adapter);
   // May be read, by either adapter, while the application's pages are protected.
-  send.offered = announces_memory
-                     ? send.rdma->in_block
-                     : parts_.job.config.send_release && parts_.blocks.use(send.range(), BufferHistory::Use::by_adapter);
-  if (!announces_memory) return;
+  send.offered = names_memory ? send.rdma->in_block
+                              : parts_.job.config.send_release && parts_.blocks.use(send.range(), BufferHistory::Use::by_adapter);
+  if (!names_memory) return;
   header.flags |= flag_registered;
   const RemoteMemory here = send.rdma->memory.remote();
   rts.sender_address = here.address;
@@ -93,8 +94,8 @@ void RdmaWay::write_by(const RdmaProtocol& protocol, Request& send, RemoteMemory
 void RdmaWay::write(Request& send) {
   RdmaTransfer& transfer = *send.rdma;
   transfer.direction = RdmaTransfer::Direction::write;
-  transfer.piece_bytes = transfer.adapter->largest_transfer();
-  transfer.most_outstanding = unlimited_pieces;
+  transfer.segment_bytes = transfer.adapter->largest_transfer();
+  transfer.max_outstanding = unlimited_segments;
   move(send, send.offset, send.limit);
 }
 
@@ -141,7 +142,7 @@ bool RdmaWay::begin(Request& receive, std::size_t /*coming*/) {
   if (!register_buffer(receive, receive.limit, *adapter)) return false;
   RdmaTransfer& transfer = *receive.rdma;
   receive.way = Request::Way::rdma;
-  transfer.remote = {receive.remote_address, receive.announced_key};
+  transfer.remote = {receive.remote_address, receive.rts_key};
   transfer.protocol = &choose_protocol(receive, *adapter);
   ++parts_.statistics.rdma[static_cast<std::size_t>(transfer.protocol->kind())];
   if (trace::on()) [[unlikely]]
@@ -150,10 +151,10 @@ bool RdmaWay::begin(Request& receive, std::size_t /*coming*/) {
   return true;
 }
 
-void RdmaWay::read(Request& receive, std::size_t bytes_each, std::size_t most_outstanding) {
+void RdmaWay::read(Request& receive, std::size_t bytes_each, std::size_t max_outstanding) {
   receive.rdma->direction = RdmaTransfer::Direction::read;
-  receive.rdma->piece_bytes = bytes_each;
-  receive.rdma->most_outstanding = most_outstanding;
+  receive.rdma->segment_bytes = bytes_each;
+  receive.rdma->max_outstanding = max_outstanding;
   move(receive, receive.offset, receive.stop);
 }
 
@@ -185,23 +186,48 @@ void RdmaWay::move(Request& request, std::size_t begin, std::size_t end) {
 /// Posts what may be posted; waits for room with what may be and could not.
 bool RdmaWay::go_on_posting(Request& request) {
   RdmaTransfer& transfer = *request.rdma;
-  const bool moved = post_pieces(transfer);
-  const bool wants_room = !transfer.all_posted() && transfer.outstanding < transfer.most_outstanding;
+  const bool moved = post_segments(transfer);
+  const bool wants_room = !transfer.all_posted() && transfer.outstanding < transfer.max_outstanding;
   if (wants_room && !request.work_link.linked) posting_.push_back(&request);
   if (!wants_room && request.work_link.linked) posting_.remove(&request);
   if (transfer.all_posted()) transfer.protocol->all_posted(*this, request);
   return moved;
 }
 
-bool RdmaWay::post_pieces(RdmaTransfer& transfer) {
+bool RdmaWay::post_segments(RdmaTransfer& transfer) {
   bool moved = false;
-  while (!transfer.all_posted() && transfer.outstanding < transfer.most_outstanding) {
-    const std::size_t bytes = std::min(transfer.piece_bytes, transfer.end - transfer.posted);
-    if (!parts_.transfers.post(transfer, transfer.posted, bytes)) break;
-    transfer.posted += bytes;
+  while (!transfer.all_posted() && transfer.outstanding < transfer.max_outstanding) {
+    if (!post_next(transfer)) break;
     moved = true;
   }
   return moved;
+}
+
+bool RdmaWay::post_next(RdmaTransfer& transfer) {
+  const bool is_bounded = reads_.on() && transfer.direction == RdmaTransfer::Direction::read;
+  std::size_t bytes = std::min(transfer.segment_bytes, transfer.end - transfer.posted);
+  if (!is_bounded) {
+    if (!parts_.transfers.post(transfer, transfer.posted, bytes)) return false;
+    transfer.posted += bytes;
+    return true;
+  }
+  if (transfer.protocol->kind() == Rendezvous::rdrp) bytes = std::min(bytes, reads_.window().chunk());
+  const Peer peer = transfer.request->peer;
+  const std::uint64_t now = transfer.adapter->time_ns();
+  if (!reads_.take(*transfer.adapter, peer, bytes, now)) return false;
+  if (!parts_.transfers.post(transfer, transfer.posted, bytes, now)) {
+    reads_.withdraw(peer, bytes);
+    return false;
+  }
+  transfer.posted += bytes;
+  return true;
+}
+
+/// What waits for the window may go on.
+void RdmaWay::segment_over(const RdmaSegment& segment) {
+  if (segment.posted_ns == not_timed) return;
+  reads_.give_back(segment.peer, segment.bytes, segment.posted_ns);
+  posting_waits_ = false;
 }
 
 bool RdmaWay::push_posting() {
@@ -210,20 +236,30 @@ bool RdmaWay::push_posting() {
   Request* next = nullptr;
   for (Request* request = posting_.first(); request; request = next) {
     next = WorkList::next(request);
-    moved |= go_on_posting(*request);
+    const bool posted = go_on_posting(*request);
+    moved |= posted;
+    const bool waits = posted && reads_.on() && request->rdma && !request->rdma->all_posted() && request->work_link.linked;
+    if (waits) {
+      posting_.remove(request);
+      posting_.push_back(request);
+      if (!next) next = request;
+    }
   }
   posting_waits_ = !moved && !posting_.empty();
   return moved;
 }
 
-void RdmaWay::piece_complete(Request& request, const RdmaPiece& /*piece*/) {
+void RdmaWay::segment_complete(Request& request, const RdmaSegment& /*segment*/) {
   RdmaTransfer& transfer = *request.rdma;
   if (!request.is_send()) request.offset = std::max(request.offset, transfer.complete_up_to());
-  if (!transfer.pieces.empty() && trace::on()) [[unlikely]]
+  if (!transfer.segments.empty() && trace::on()) [[unlikely]]
     trace::progressed(request, request.offset);
   if (!transfer.all_posted()) {
-    if (!request.work_link.linked) go_on_posting(request);
-  } else if (transfer.pieces.empty()) {
+    if (request.work_link.linked) return;
+    // With a read window others may have waited for longer for what has become free.
+    if (reads_.on() && !posting_.empty()) return posting_.push_back(&request);
+    go_on_posting(request);
+  } else if (transfer.segments.empty()) {
     transfer.protocol->all_complete(*this, request);
   }
 }

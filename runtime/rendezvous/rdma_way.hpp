@@ -10,8 +10,9 @@
 // buffer is not released early (an adapter that writes cannot be told to take another address), and its pages do not become
 // blocks meanwhile (RegistrationWatcher::pins).
 //
-// Room. A queue that is full takes nothing more for that peer until on_room; the requests that have something to post wait in
-// `posting_`, in the order in which they began.
+// Room. A queue that is full takes nothing more for that peer until on_room. A read window that is full takes no read until one
+// is over (bounded_reads.hpp). The requests that have something to post wait in `posting_`, in the order in which they began;
+// with a read window they take turns.
 //
 // Belongs to the engine lock.
 #pragma once
@@ -29,6 +30,7 @@
 #include "runtime/engine/requests.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/registration/job_registrations.hpp"
+#include "runtime/rendezvous/bounded_reads.hpp"
 #include "runtime/rendezvous/copy_list.hpp"
 #include "runtime/rendezvous/rdma_protocol.hpp"
 #include "runtime/rendezvous/rdma_sentinels.hpp"
@@ -70,11 +72,11 @@ class RdmaWay final : public Way, public RdmaUser {
     return peer == parts_.job.self ? nullptr : parts_.job.transport->rdma(peer);
   }
   /// Into the announcement of a large message: whether and where an adapter may take it.
-  void offer(Request& send, MessageHeader& header, ReadyToSend& rts);
+  void offer(Request& send, WireHeader& header, ReadyToSend& rts);
   [[nodiscard]] Bid bid(const Request& receive, std::size_t coming) const override;
   bool begin(Request& receive, std::size_t coming) override;
   void refused(Request& receive, std::size_t offset) override;
-  [[nodiscard]] Delivery delivery() const override { return Delivery::rdma_write; }
+  [[nodiscard]] bool delivers(Delivery delivery) const override { return delivery == Delivery::rdma_write; }
   void cleared(Request& send, const ClearToSend& clear) override;
   [[nodiscard]] bool carries(const Request& request) const override { return request.way == Request::Way::rdma; }
   /// Posts what there is room for, and looks at last bytes. Whether anything moved.
@@ -89,7 +91,8 @@ class RdmaWay final : public Way, public RdmaUser {
   [[nodiscard]] bool has_work() const { return !posting_.empty() || !polled_.empty(); }
   /// ... and there may be room for it.
   [[nodiscard]] bool has_room() const { return !posting_.empty() && !posting_waits_; }
-  void piece_complete(Request& request, const RdmaPiece& piece) override;
+  /// Those under the read window. Who looks for completions tells them.
+  [[nodiscard]] BoundedReads& reads() { return reads_; }
 
   /// The request's memory, registered for as long as the request needs it. False when that cannot be had.
   bool register_buffer(Request& request, std::size_t bytes, Rdma& adapter);
@@ -102,8 +105,8 @@ class RdmaWay final : public Way, public RdmaUser {
   // --- of the protocols
   [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] Writer& writer() { return *writer_; }
-  /// What is missing, in pieces of that length, at most so many at a time.
-  void read(Request& receive, std::size_t bytes_each, std::size_t most_outstanding);
+  /// What is missing, in segments of that length, at most so many at a time.
+  void read(Request& receive, std::size_t bytes_each, std::size_t max_outstanding);
   void conclude_read(Request& receive);
   /// What is wanted.
   void write(Request& send);
@@ -111,17 +114,21 @@ class RdmaWay final : public Way, public RdmaUser {
   void forget_last_byte(Request& receive);
 
  private:
+  void segment_complete(Request& request, const RdmaSegment& segment) override;
+  void segment_over(const RdmaSegment& segment) override;
   [[nodiscard]] const RdmaProtocol& choose_protocol(const Request& receive, const Rdma& adapter) const;
   void note_choice(const Request& receive);
   void move(Request& request, std::size_t begin, std::size_t end);
   bool go_on_posting(Request& request);
-  bool post_pieces(RdmaTransfer& transfer);
+  bool post_segments(RdmaTransfer& transfer);
+  [[nodiscard]] bool post_next(RdmaTransfer& transfer);
   bool push_posting();
   bool poll_last_bytes();
 
   const Parts parts_;
   Writer* writer_ = nullptr;
   RdmaSentinels sentinels_;
+  BoundedReads reads_;
   // Every poll looks at these two.
   WorkList posting_;            // transfers that want room in their adapter's queue
   WorkList polled_;             // receives whose last byte is looked at

@@ -34,10 +34,10 @@
 //                                      → an announcement crossed: posted → announced (so many times)
 //                                      → withdraw sent → withdrawn came: cancelled or posted | done, as above
 //             posted → (rules, no memory) as ever
-//   send:     in line → takes an announcement: written → all posted: fin if the receiver cannot see the end → complete: done
+//   send:     queued  → takes an announcement: written → all posted: fin if the receiver cannot see the end → complete: done
 //                     → takes one and cannot write, or has waited long enough: eager, rts
 //
-// The line. RV's sender waits for the receiver; here for SLUICE_RTR_WAIT at most, since a receive may not be announced at all.
+// The queue. RV's sender waits for the receiver; here for SLUICE_RTR_WAIT at most, since a receive may not be announced at all.
 // Meanwhile everything later for the same peer waits behind it, as MPI does not let messages overtake. A peer for which a wait
 // was in vain is not waited for any more until it announces something.
 //
@@ -55,9 +55,9 @@
 namespace sluice {
 
 /// Receives of this process that may be announced at a time, to all senders together.
-inline constexpr std::size_t most_announced = 1024;
+inline constexpr std::size_t max_open_rtrs = 1024;
 /// How often one receive is announced, in all.
-inline constexpr std::uint8_t most_announcements = 4;
+inline constexpr std::uint8_t max_rtrs_each = 4;
 
 /// Subject of a withdraw of all receives. No request has this name.
 inline constexpr std::uint64_t every_receive = 0;

@@ -13,18 +13,18 @@
 
 namespace sluice {
 
-Request& Replies::named_request(Peer from, const MessageHeader& header) {
+Request& Replies::named_request(Peer from, const WireHeader& header) {
   Request* request = parts_.requests.find(static_cast<RequestId>(header.subject));
   if (!request) damaged(from, header.kind, "names no operation of this process");
   if (const char* fault = reply_fault(*request, from, header)) damaged(from, header.kind, fault);
   return *request;
 }
 
-void Replies::on_reply(Peer from, const MessageHeader& header, std::span<const std::byte> payload) {
+void Replies::on_reply(Peer from, const WireHeader& header, std::span<const std::byte> payload) {
   Request& request = named_request(from, header);
   if (trace::on()) [[unlikely]]
     trace::answer_came(request, header.kind, payload.size());
-  if (request.is_send()) parts_.announcer.note_answer(request);
+  if (request.is_send()) parts_.rts_sender.note_answer(request);
   switch (header.kind) {
     case MessageKind::cts:
       return on_clearance(request, from_wire<ClearToSend>(from, payload));
@@ -64,8 +64,8 @@ void Replies::on_data(Request& receive, std::span<const std::byte> payload) {
   note_progress(receive);
 }
 
-void Replies::on_end(Request& request, const MessageHeader& header, std::span<const std::byte> payload) {
-  if (request.announced) return parts_.put_receiver.on_put_end(request, from_wire<PutEnd>(request.peer, payload));
+void Replies::on_end(Request& request, const WireHeader& header, std::span<const std::byte> payload) {
+  if (request.rtr_open) return parts_.put_receiver.on_put_end(request, from_wire<PutEnd>(request.peer, payload));
   if (!payload.empty()) damaged(request.peer, header.kind, "ends what was not announced to it");
   parts_.ways.ended(request, header.flags);
 }
@@ -79,9 +79,9 @@ void Replies::note_progress(Request& receive) {
   }
 }
 
-std::span<std::byte> Replies::place(Peer from, const MessageHeader& header, std::size_t most) {
+std::span<std::byte> Replies::place(Peer from, const WireHeader& header, std::size_t max_bytes) {
   const Request& receive = named_request(from, header);
-  const std::size_t bytes = std::min(most, receive.stop - receive.offset);
+  const std::size_t bytes = std::min(max_bytes, receive.stop - receive.offset);
   if (bytes == 0) damaged(from, header.kind, "brings more than was asked for");
   if (receive.has_gaps()) return {};
   std::byte* const user = receive.data + receive.offset;
@@ -90,7 +90,7 @@ std::span<std::byte> Replies::place(Peer from, const MessageHeader& header, std:
   return target ? std::span(target, bytes) : std::span<std::byte>();
 }
 
-void Replies::on_placed(Peer from, const MessageHeader& header, std::size_t bytes) {
+void Replies::on_placed(Peer from, const WireHeader& header, std::size_t bytes) {
   Request& receive = named_request(from, header);
   receive.offset += bytes;
   note_progress(receive);

@@ -17,14 +17,14 @@ bool awaits_writer(const Request& receive) {
 const char* fin_fault(const Request& request, std::uint8_t flags) {
   // Of chunks: it may have crossed a refusal, or a clearance for what the other side could not read, and is ignored then.
   if ((flags & flag_of_chunks) != 0) return nullptr;
-  if (request.kind == Request::Kind::receive && (request.announced || awaits_writer(request))) return nullptr;
+  if (request.kind == Request::Kind::receive && (request.rtr_open || awaits_writer(request))) return nullptr;
   if (request.kind == Request::Kind::receive) return "says that a receive is done whose data it was not to bring";
   return request.way == Way::undecided ? nullptr : "says that a message is done that is still being sent";
 }
 
 }  // namespace
 
-const char* reply_fault(const Request& request, Peer from, const MessageHeader& header) {
+const char* reply_fault(const Request& request, Peer from, const WireHeader& header) {
   if (request.peer != from) return "names an operation with somebody else";
   if (request.complete.load(std::memory_order_relaxed)) return "names an operation that is complete";
   using Expects = Request::Expects;
@@ -62,9 +62,14 @@ const char* clearance_fault(const Request& send, const ClearToSend& clear) {
     if (!send.offers_rdma) return "asks for a write that was not offered";
     return wraps(clear.remote_address, clear.limit) ? "asks for a write to memory that no address space has" : nullptr;
   }
-  if (clear.delivery != Delivery::write) return "asks for an unknown way of delivery";
+  if (clear.delivery == Delivery::write_at) {
+    if (!send.offers_write) return "asks for a write that was not offered";
+    if (wraps(clear.remote_address, clear.limit)) return "asks for a write to memory that no address space has";
+  } else if (clear.delivery != Delivery::write) {
+    return "asks for an unknown way of delivery";
+  }
   const std::size_t bytes = clear.limit - clear.offset;
-  if (clear.chunk_bytes == 0 || bytes / clear.chunk_bytes > ChunkClaims::most_chunks)
+  if (clear.chunk_bytes == 0 || bytes / clear.chunk_bytes > ChunkClaims::max_chunks)
     return "asks for chunks that cannot be counted";
   return nullptr;
 }

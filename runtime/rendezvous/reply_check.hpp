@@ -12,7 +12,7 @@
 namespace sluice {
 
 /// cts, refuse, data, fin, ack, for the request that the message names.
-[[nodiscard]] const char* reply_fault(const Request& request, Peer from, const MessageHeader& header);
+[[nodiscard]] const char* reply_fault(const Request& request, Peer from, const WireHeader& header);
 
 [[nodiscard]] const char* clearance_fault(const Request& send, const ClearToSend& clear);
 [[nodiscard]] const char* refusal_fault(const Request& receive, std::size_t offset);

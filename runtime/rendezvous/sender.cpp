@@ -8,47 +8,48 @@
 namespace sluice {
 
 /// A detached request with the message copied aside, for buffered mode and for small messages that are held back.
-Request* Sender::copy_aside(Request& send) {
-  Request* shadow = parts_.requests.new_send(*send.context, send.rank, send.tag, SendMode::standard, send.site);
-  shadow->owned = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
-  pack(send, {shadow->owned.get(), send.bytes});
-  shadow->data = shadow->owned.get();
-  shadow->bytes = send.bytes;
-  shadow->detached = true;
-  shadow->traced = send.traced;
-  shadow->traced_site = send.traced_site;
-  shadow->told = shadow->shadow = true;
-  return shadow;
+Request* Sender::make_detached_copy(Request& send) {
+  Request* copy = parts_.requests.new_send(*send.context, send.rank, send.tag, SendMode::standard, send.site);
+  copy->owned = std::make_unique_for_overwrite<std::byte[]>(send.bytes);
+  pack(send, {copy->owned.get(), send.bytes});
+  copy->data = copy->owned.get();
+  copy->bytes = send.bytes;
+  copy->detached = true;
+  copy->traced = send.traced;
+  copy->traced_site = send.traced_site;
+  copy->post_traced = copy->detached_copy = true;
+  return copy;
 }
 
 void Sender::start(Request* send, AtOnce tried) {
-  const bool is_held = parts_.causality.unmatched() != 0;
+  const std::uint64_t call = send->sequence;  // of a collective call, which it is a part of and as old as; else 0
+  const bool is_held = parts_.causality.unmatched() != 0 && (call == 0 || parts_.causality.must_hold(call));
   parts_.statistics.bytes_sent += send->bytes;
   // What leaves at once is told of afterwards (Outbox::note_departure).
   if (trace::on() && (send->mode == SendMode::buffered || is_held)) [[unlikely]]
     trace::posted(*send);
   if (send->mode == SendMode::buffered) {
-    Request* shadow = copy_aside(*send);
-    shadow->mode = SendMode::buffered;
-    parts_.requests.note_buffered(*shadow);
+    Request* copy = make_detached_copy(*send);
+    copy->mode = SendMode::buffered;
+    parts_.requests.note_buffered(*copy);
     parts_.requests.finish(send);
-    send = shadow;
+    send = copy;
   }
-  const bool may_be_announced = !is_held && is_eager(parts_.job, *send) && !send->has_gaps();
+  const bool may_take_rts = !is_held && is_eager(parts_.job, *send) && !send->has_gaps();
   const bool is_asked = tried == AtOnce::had_no_room || tried == AtOnce::is_for_one_copy;
-  const bool one_copy = may_be_announced && (is_asked ? tried == AtOnce::is_for_one_copy
-                                                      : parts_.small_sends.is_for_one_copy(send->peer, send->data, send->bytes));
-  send->single_copy = one_copy && parts_.announcer.offers_block(*send);
+  const bool one_copy = may_take_rts && (is_asked ? tried == AtOnce::is_for_one_copy
+                                                  : parts_.small_sends.is_for_one_copy(send->peer, send->data, send->bytes));
+  send->single_copy = one_copy && parts_.rts_sender.offers_block(*send);
   ++(is_eager(parts_.job, *send) ? parts_.statistics.eager_sends : parts_.statistics.rendezvous_sends);
   if (!is_held) return transmit(*send);
   ++parts_.statistics.held_sends;
   if (send->mode == SendMode::standard && is_eager(parts_.job, *send)) {
-    Request* shadow = copy_aside(*send);
+    Request* copy = make_detached_copy(*send);
     parts_.requests.finish(send);
-    send = shadow;
+    send = copy;
   }
   parts_.causality.hold({.what = HeldBack::What::send,
-                         .operation = parts_.requests.next_operation(),
+                         .operation = call != 0 ? call : parts_.requests.next_operation(),
                          .request = send,
                          .peer = send->peer,
                          .traced = send->traced});
@@ -56,10 +57,12 @@ void Sender::start(Request* send, AtOnce tried) {
 
 /// It is the next one to its peer.
 void Sender::send_in_turn(Request& send) {
-  if (!is_eager(parts_.job, send)) return parts_.announcer.announce(send);
-  MessageHeader header = eager_header(send);
+  if (!is_eager(parts_.job, send)) return parts_.rts_sender.send(send);
+  WireHeader header = eager_header(send);
   parts_.small_sends.number(header, send.peer);
-  if (send.frequent && parts_.outbox.is_free(send.peer) && parts_.frequent_sender.send(send, header)) {
+  if (send.frequent != 0 && parts_.outbox.is_free(send.peer) && parts_.frequent_sender.send(send, header)) {
+    if (trace::on()) [[unlikely]]
+      trace::posted(send, trace::post_gathered);
     parts_.outbox.note_departure(send, MessageKind::eager, header.payload_bytes);
     return;
   }

@@ -17,9 +17,9 @@
 #include "runtime/engine/requests.hpp"
 #include "runtime/engine/small_sends.hpp"
 #include "runtime/engine/statistics.hpp"
-#include "runtime/rendezvous/announcer.hpp"
 #include "runtime/rendezvous/frequent_sender.hpp"
 #include "runtime/rendezvous/put_sender.hpp"
+#include "runtime/rendezvous/rts_sender.hpp"
 
 namespace sluice {
 
@@ -33,7 +33,7 @@ class Sender final : public Outbox::Host, public PutSender::Host {
     Requests& requests;
     Causality& causality;
     SmallSends& small_sends;
-    Announcer& announcer;
+    RtsSender& rts_sender;
     PutSender& put_sender;
     FrequentSender& frequent_sender;
     EngineStatistics& statistics;
@@ -48,7 +48,7 @@ class Sender final : public Outbox::Host, public PutSender::Host {
   void eager_sent(Request* send) override;
 
  private:
-  Request* copy_aside(Request& send);
+  Request* make_detached_copy(Request& send);
 
   const Parts parts_;
 };

@@ -8,10 +8,10 @@
 namespace sluice {
 namespace {
 
-/// Shorter through a ring: the receiver copies the first piece out while the sender fills the next.
-constexpr std::size_t piece_bytes = bounce_bytes / 2;
+/// Shorter through a ring: the receiver copies the first segment out while the sender fills the next.
+constexpr std::size_t segment_bytes = bounce_bytes / 2;
 /// What a transport that streams out of the sender's memory is given at a time.
-constexpr std::size_t most_streamed_bytes = 128 * 1024;
+constexpr std::size_t max_streamed_bytes = 128 * 1024;
 /// A stream yields to other work after this many messages.
 constexpr int burst = 4;
 
@@ -75,14 +75,14 @@ std::size_t StreamWay::push(const Request& send) {
   return directly ? push_directly(send, left) : push_copied(send, left);
 }
 
-std::size_t StreamWay::push_copied(const Request& send, std::size_t most) {
+std::size_t StreamWay::push_copied(const Request& send, std::size_t max_bytes) {
   const std::size_t room =
-      send.peer == parts_.job.self ? bounce_bytes : std::min(piece_bytes, parts_.job.transport->max_payload(send.peer));
-  const std::size_t bytes = std::min(room, most);
+      send.peer == parts_.job.self ? bounce_bytes : std::min(segment_bytes, parts_.job.transport->max_payload(send.peer));
+  const std::size_t bytes = std::min(room, max_bytes);
   std::byte* target = parts_.outbox.reserve(send.peer, bytes);
   if (!target) return 0;
   pack_at(send, send.offset, {target, bytes});
-  MessageHeader header;
+  WireHeader header;
   header.kind = MessageKind::data;
   header.payload_bytes = static_cast<std::uint32_t>(bytes);
   header.subject = send.remote_request;
@@ -91,8 +91,8 @@ std::size_t StreamWay::push_copied(const Request& send, std::size_t most) {
 }
 
 /// Under the lock, so that nothing comes under guard while the kernel reads.
-std::size_t StreamWay::push_directly(const Request& send, std::size_t most) {
-  std::size_t bytes = std::min(most, most_streamed_bytes);
+std::size_t StreamWay::push_directly(const Request& send, std::size_t max_bytes) {
+  std::size_t bytes = std::min(max_bytes, max_streamed_bytes);
   const std::byte* source = send.has_gaps() ? nullptr : unguarded_address(send.data + send.offset, bytes);
   Bounce bounce;
   if (!source) {

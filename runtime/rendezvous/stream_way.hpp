@@ -43,7 +43,7 @@ class StreamWay final : public Way {
     return {receive.offset + coming == receive.stop ? 0U : 2U};  // in and out
   }
   bool begin(Request& receive, std::size_t coming) override;
-  [[nodiscard]] Delivery delivery() const override { return Delivery::stream; }
+  [[nodiscard]] bool delivers(Delivery delivery) const override { return delivery == Delivery::stream; }
   void cleared(Request& send, const ClearToSend& clear) override;
   [[nodiscard]] bool carries(const Request& request) const override { return request.way == Request::Way::stream; }
 
@@ -58,8 +58,8 @@ class StreamWay final : public Way {
 
  private:
   std::size_t push(const Request& send);
-  std::size_t push_directly(const Request& send, std::size_t most);
-  std::size_t push_copied(const Request& send, std::size_t most);
+  std::size_t push_directly(const Request& send, std::size_t max_bytes);
+  std::size_t push_copied(const Request& send, std::size_t max_bytes);
 
   const Parts parts_;
   WorkList streams_;

@@ -46,8 +46,8 @@ class Way {
   virtual void refused(Request& /*receive*/, std::size_t /*offset*/) {}
 
   // --- the sender
-  /// What a clearance calls it.
-  [[nodiscard]] virtual Delivery delivery() const = 0;
+  /// It is what a clearance calls so.
+  [[nodiscard]] virtual bool delivers(Delivery delivery) const = 0;
   virtual void cleared(Request& send, const ClearToSend& clear) = 0;
   /// It is cleared for another one, or again, while it waits to be copied.
   virtual void leave(Request& /*send*/) {}

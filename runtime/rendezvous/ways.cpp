@@ -7,7 +7,7 @@ namespace sluice {
 void Ways::begin(Request& receive, std::size_t coming) {
   const RequestCounts& counts = parts_.requests.counts();
   receive.matched = true;
-  receive.sends_too = counts.pending_sends != parts_.gathered_sends;
+  receive.sends_too = counts.pending_sends != parts_.sge_sends;
   receive.sends_before = counts.large_sends;
   std::uint64_t failed = 0;  // a bit for each
   for (;;) {
@@ -32,7 +32,7 @@ Way* Ways::carrier_of(const Request& request) const {
 void Ways::cleared(Request& send, const ClearToSend& clear) {
   if (Way* const before = carrier_of(send)) before->leave(send);
   for (Way* const way : ways_) {
-    if (way->delivery() == clear.delivery) return way->cleared(send, clear);
+    if (way->delivers(clear.delivery)) return way->cleared(send, clear);
   }
 }
 

@@ -23,7 +23,7 @@ class Ways {
     const Job& job;
     Requests& requests;
     MessageLines& lines;
-    const std::size_t& gathered_sends;  // small ones under way, that an adapter reads
+    const std::size_t& sge_sends;  // small ones under way, that an adapter reads
   };
 
   /// Of two that ask for the same, the first one is taken. One of them is always possible.

@@ -32,7 +32,10 @@ void WriteDelivery::send_fin(const Request& request, std::uint8_t flags) {
 // --- the sender --------------------------------------------------------------------------------------------------------
 
 void WriteDelivery::join(Request& send, const ClearToSend& clear) {
-  send.shared = {.generation = clear.generation, .chunk_bytes = clear.chunk_bytes, .start = send.offset};
+  send.shared = {.generation = clear.generation,
+                 .chunk_bytes = clear.chunk_bytes,
+                 .start = send.offset,
+                 .by_address = clear.delivery == Delivery::write_at};
   send.shared.chunks = count_chunks(send.limit - send.offset, clear.chunk_bytes);
 }
 
@@ -99,8 +102,10 @@ void WriteDelivery::open_chunks(Request& receive, ClearToSend& clear, bool takes
   Request::Shared& shared = receive.shared;
   shared = {.generation = claims.view().generation,
             .chunk_bytes = chunk_bytes_of(bytes, parts_.job.chunk_bytes),
-            .start = receive.offset};
+            .start = receive.offset,
+            .by_address = clear.delivery == Delivery::write_at};
   shared.chunks = count_chunks(bytes, shared.chunk_bytes);
+  if (shared.by_address) parts_.users.peers_may_write(ByteRange::of(receive.data, receive.limit));
   clear.progress_slot = receive.progress_slot;
   clear.generation = shared.generation;
   clear.chunk_bytes = shared.chunk_bytes;
@@ -202,6 +207,7 @@ void WriteDelivery::finish_shared(Request& receive, std::uint64_t at_ns) {
 }
 
 void WriteDelivery::close(Request& receive) {
+  if (receive.shared.by_address) parts_.users.peers_have_written(ByteRange::of(receive.data, receive.limit));
   parts_.job.transport->close_progress_slot(receive.progress_slot);
   receive.progress_slot = NodeMemory::no_slot;
 }

@@ -20,6 +20,11 @@
 // there and its own chunks another way. The receiver cannot read: it stops claiming, waits for the sender to be done with all
 // others, and asks for the hole as a stream; its FIN is kept back until then.
 //
+// By address (Delivery::write_at) the sender's part goes into memory that is no block. From the `cts` to the sender's last chunk
+// no page of it may become one: the kernel holds the pages that it writes to, and what came after their copy would be lost. So
+// they are noted (MemoryUsers::peers_may_write) until the receive ends or is refused. Then the sender has no claim: its FIN or
+// refusal is here, or the word is of another generation. The receive is not released meanwhile.
+//
 // With an adapter the receiver's part is two: chunks that it reads itself and chunks that it has the adapter read. It is done
 // when both are.
 //
@@ -60,6 +65,9 @@ class WriteDelivery {
   [[nodiscard]] std::size_t& shared_receives() { return shared_receives_; }
   [[nodiscard]] std::size_t shared_receives() const { return shared_receives_; }
 
+  /// Nobody writes for it any more. Gives back its progress slot, which it has.
+  void close(Request& receive);
+
   // --- of its adapter (ChunkReader)
 
   /// A chunk is claimed for this side.
@@ -83,7 +91,6 @@ class WriteDelivery {
   void own_part_read(Request& receive, std::uint32_t front);
   void finish_shared(Request& receive, std::uint64_t at_ns = 0);
   void after_refusal(Request& receive);
-  void close(Request& receive);
   void note_own_chunk(const Request& receive) const;
   void send_fin(const Request& request, std::uint8_t flags);
 

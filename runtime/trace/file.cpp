@@ -57,7 +57,7 @@ File::Identity identity_of(int file) {
 }  // namespace
 
 File::File(std::string path, FileHeader header) : path_(std::move(path)), header_(header) {
-  const std::size_t limit = std::max<std::size_t>(header_.limit_bytes, least_bytes);
+  const std::size_t limit = std::max<std::size_t>(header_.limit_bytes, min_bytes);
   header_.table_slots = table_slots;
   header_.table_offset = table_offset;
   header_.chunks_offset = chunks_offset;
@@ -87,7 +87,7 @@ void File::make() {
     errno = cause;
     fail("no room for the first records");
   }
-  places_ = can_reserve ? header_.chunks : (first - chunks_offset) / chunk_bytes;
+  chunks_ = can_reserve ? header_.chunks : (first - chunks_offset) / chunk_bytes;
   reserved_ = first;
   void* start = mmap(nullptr, limit, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.get(), 0);
   if (start == MAP_FAILED) fail("cannot be mapped");
@@ -116,7 +116,7 @@ bool File::reserve(std::size_t end) {
   if (!owns_descriptor() || reserve_space(descriptor_.get(), begin, wanted - begin) != 0) {
     const int cause = errno;
     const std::size_t left = (begin - chunks_offset) / chunk_bytes;
-    places_.store(left, std::memory_order_relaxed);
+    chunks_.store(left, std::memory_order_relaxed);
     if (!disk_full_.exchange(true, std::memory_order_relaxed)) {
       report("warning: %s: cannot grow beyond %zu bytes (%s); the %s records are kept", path_.c_str(), begin,
              std::strerror(cause), header_.keep == Keep::newest ? "newest" : "oldest");
@@ -130,22 +130,22 @@ bool File::reserve(std::size_t end) {
 }
 
 /// One system call instead of a page fault for every page.
-void File::fetch_pages(std::size_t place) {
-  const std::size_t begin = chunks_offset + place * chunk_bytes;
+void File::fetch_pages(std::size_t index) {
+  const std::size_t begin = chunks_offset + index * chunk_bytes;
   if (begin + chunk_bytes > filled_) syscall(SYS_madvise, mapping_.start() + begin, chunk_bytes, populate_for_writing);
 }
 
-File::Chunk File::use(std::uint64_t ticket, std::size_t place) {
-  const std::size_t end = chunks_offset + (place + 1) * chunk_bytes;
+File::Chunk File::use(std::uint64_t ticket, std::size_t index) {
+  const std::size_t end = chunks_offset + (index + 1) * chunk_bytes;
   if (!reserve(end)) return {};
-  fetch_pages(place);
+  fetch_pages(index);
   std::size_t known = top_.load(std::memory_order_relaxed);
   while (known < end && !top_.compare_exchange_weak(known, end, std::memory_order_relaxed)) {
   }
   std::byte* const start = mapping_.start() + end - chunk_bytes;
   ChunkHeader before;
   std::memcpy(&before, start, sizeof before);
-  return {start, place, ticket + 1, before.sequence};
+  return {start, index, ticket + 1, before.sequence};
 }
 
 File::Chunk File::take() {
@@ -153,22 +153,22 @@ File::Chunk File::take() {
   visitors_.fetch_add(1, std::memory_order_seq_cst);
   // Each round takes another chunk, or finds fewer of them usable; every one may have an owner.
   for (std::size_t attempts = 0; !closed_.load(std::memory_order_seq_cst); ++attempts) {
-    const std::size_t places = places_.load(std::memory_order_relaxed);
-    if (places == 0 || attempts > places) break;
-    if (header_.keep == Keep::oldest && next_.load(std::memory_order_relaxed) >= places) break;
+    const std::size_t chunks = chunks_.load(std::memory_order_relaxed);
+    if (chunks == 0 || attempts > chunks) break;
+    if (header_.keep == Keep::oldest && next_.load(std::memory_order_relaxed) >= chunks) break;
     const std::uint64_t ticket = next_.fetch_add(1, std::memory_order_relaxed);
-    if (header_.keep == Keep::oldest && ticket >= places) break;
-    const std::size_t place = ticket % places;
-    if (taken_[place].exchange(1, std::memory_order_acquire) != 0) continue;
-    chunk = use(ticket, place);
+    if (header_.keep == Keep::oldest && ticket >= chunks) break;
+    const std::size_t index = ticket % chunks;
+    if (taken_[index].exchange(1, std::memory_order_acquire) != 0) continue;
+    chunk = use(ticket, index);
     if (chunk.start) break;
-    give_back(place);
+    give_back(index);
   }
   visitors_.fetch_sub(1, std::memory_order_seq_cst);
   return chunk;
 }
 
-void File::give_back(std::size_t place) { taken_[place].store(0, std::memory_order_release); }
+void File::give_back(std::size_t index) { taken_[index].store(0, std::memory_order_release); }
 
 TableSlot* File::take_slots(std::size_t count, std::uint32_t& first) {
   first = next_slot_.load(std::memory_order_relaxed);

@@ -4,7 +4,7 @@
 // a full disk is an answer of a system call and not SIGBUS. The first `first_bytes` are reserved and filled with pages at the
 // start: a trace within that size meets no page fault later.
 //
-// Chunks are handed out in the order of their places, round and round with Keep::newest. A chunk belongs to whoever took it until
+// Chunks are handed out in their order, round and round with Keep::newest. A chunk belongs to whoever took it until
 // it is given back; taking skips those. So no two threads write to one chunk, however slow one of them is.
 //
 // Words shared between threads, all [any thread, signal handlers], none of them a lock:
@@ -12,7 +12,7 @@
 //   next_       ticket of the next chunk          fetch_add, relaxed: only its being unique matters
 //   taken_[i]   chunk i has an owner              exchange, acquire on taking, release on giving back: the new owner writes after
 //                                                 everything that the old one wrote
-//   places_     how many chunks may be used       lowered when the disk is full; relaxed: who sees it late fails to reserve, too
+//   chunks_     how many chunks may be used       lowered when the disk is full; relaxed: who sees it late fails to reserve, too
 //   reserved_   bytes of the file that exist      raised after fallocate, which may be done twice; release / acquire,
 //                                                 so that nobody touches what another thread has not reserved yet
 //   lost_, top_ counters                          relaxed
@@ -38,7 +38,7 @@ class File {
   static constexpr std::uint32_t table_slots = 2048;
   static constexpr std::size_t table_offset = header_bytes;
   static constexpr std::size_t chunks_offset = table_offset + table_slots * slot_bytes;
-  static constexpr std::size_t least_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t min_bytes = std::size_t{1} << 20;
 
   /// Replaces a file of that name. `header` needs its program's part only; sizes and places are filled in. Throws
   /// std::runtime_error, which names the path and the cause.
@@ -55,13 +55,13 @@ class File {
 
   struct Chunk {
     std::byte* start = nullptr;  // nullptr: there is none to be had
-    std::size_t place = 0;
+    std::size_t index = 0;
     std::uint64_t sequence = 0;
     std::uint64_t previous = 0;
   };
   /// A chunk whose header is still to be written.
   Chunk take();
-  void give_back(std::size_t place);
+  void give_back(std::size_t index);
 
   /// So many table slots in a row; nullptr when there are not so many left.
   TableSlot* take_slots(std::size_t count, std::uint32_t& first);
@@ -77,8 +77,8 @@ class File {
   void make();
   [[nodiscard]] bool owns_descriptor() const;
   bool reserve(std::size_t end);
-  Chunk use(std::uint64_t ticket, std::size_t place);
-  void fetch_pages(std::size_t place);
+  Chunk use(std::uint64_t ticket, std::size_t index);
+  void fetch_pages(std::size_t index);
 
   std::string path_;
   FileHeader header_;
@@ -88,7 +88,7 @@ class File {
   Mapping taken_memory_;
   std::atomic<std::uint8_t>* taken_ = nullptr;
   std::atomic<std::uint64_t> next_{0};
-  std::atomic<std::size_t> places_{0};
+  std::atomic<std::size_t> chunks_{0};
   std::atomic<std::size_t> reserved_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint32_t> next_slot_{0};

@@ -43,6 +43,12 @@ enum class Kind : std::uint16_t {
   helper,
   sleep,
   ring,
+  frequent,
+  frequent_terms,
+  // collective calls
+  collective = 60,
+  collective_end,
+  part,
 };
 
 enum class CallClass : std::uint16_t { carried, host };
@@ -75,13 +81,32 @@ enum class Held : std::uint16_t { send, transfer, acknowledgement };
 enum class SettleCause : std::uint16_t { host_call, operation, allocator, output, count, fork, finalize };
 enum class RegistrationEvent : std::uint16_t { hit, made, evicted, retried, refused, invalidated };
 enum class RingEvent : std::uint16_t { opened, closed, moved };
+enum class CollectiveKind : std::uint16_t {
+  other,
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  reduce_scatter,
+  scan,
+  exscan,
+  neighbour_allgather,
+  neighbour_alltoall,
+};
 
 // Sets of bits.
-inline constexpr std::uint16_t post_synchronous = 1, post_buffered = 2, post_blocking = 4, post_gaps = 8, post_at_once = 16;
+inline constexpr std::uint16_t post_synchronous = 1, post_buffered = 2, post_blocking = 4, post_gaps = 8, post_at_once = 16,
+                               post_gathered = 32;
 inline constexpr std::uint16_t match_rendezvous = 1, match_unexpected = 2, match_truncated = 4, match_released = 8,
                                match_put = 16;
 /// In message_out, beside the kinds of runtime/transport/message.hpp: data written to a receive that was announced.
 inline constexpr std::uint16_t message_put = 100;
+inline constexpr std::uint16_t collective_lanes = 1, collective_nonblocking = 2, collective_failed = 4;
+inline constexpr std::uint16_t part_send = 1;
 inline constexpr std::uint16_t release_send = 1, release_unmatched = 2, release_touched = 4, release_at_once = 8;
 
 struct Word {
@@ -104,6 +129,7 @@ inline constexpr std::array words{
     Word{"post", post_blocking, "blocking"},
     Word{"post", post_gaps, "gaps"},
     Word{"post", post_at_once, "at once"},
+    Word{"post", post_gathered, "gathered"},
     Word{"match", match_rendezvous, "rendezvous"},
     Word{"match", match_unexpected, "unexpected"},
     Word{"match", match_truncated, "truncated"},
@@ -175,6 +201,24 @@ inline constexpr std::array words{
     Word{"ring", 0, "opened"},
     Word{"ring", 1, "closed"},
     Word{"ring", 2, "moved to another peer"},
+    Word{"collective", 0, "other"},
+    Word{"collective", 1, "barrier"},
+    Word{"collective", 2, "bcast"},
+    Word{"collective", 3, "reduce"},
+    Word{"collective", 4, "allreduce"},
+    Word{"collective", 5, "gather"},
+    Word{"collective", 6, "scatter"},
+    Word{"collective", 7, "allgather"},
+    Word{"collective", 8, "alltoall"},
+    Word{"collective", 9, "reduce_scatter"},
+    Word{"collective", 10, "scan"},
+    Word{"collective", 11, "exscan"},
+    Word{"collective", 12, "neighbor_allgather"},
+    Word{"collective", 13, "neighbor_alltoall"},
+    Word{"carried", collective_lanes, "lanes"},
+    Word{"carried", collective_nonblocking, "nonblocking"},
+    Word{"carried", collective_failed, "failed"},
+    Word{"part", part_send, "send"},
     Word{"transporter", 0, "none"},
     Word{"transporter", 1, "self"},
     Word{"transporter", 2, "shmem"},
@@ -207,22 +251,26 @@ inline constexpr std::array kinds{
              "A call waited for this operation, which was not complete when it came; one record for each such operation."},
     KindText{Kind::waiting, "waiting", "operation site duration extra:call",
              "A wait has lasted a millisecond and goes on: what a killed program was waiting for."},
-    KindText{Kind::post_send, "post_send",
-             "operation site peer tag context detail:how|post bytes:bytes value:address@ extra:message",
-             "A send began. With `at once` it left as an eager message and was complete: no other record tells of it, but for "
-             "its call, and message is its number (see message_out)."},
+    KindText{
+        Kind::post_send, "post_send", "operation site peer tag context detail:how|post bytes:bytes value:address@ extra:message",
+        "A send began. With `at once` it left as an eager message and was complete: no other record tells of it, but for "
+        "its call, and message is its number (see message_out). With `gathered` an adapter reads it from the program's memory: "
+        "the copy of an eager message is saved."},
     KindText{Kind::post_receive, "post_receive", "operation site peer tag context detail:how|post bytes:capacity value:address@",
              "A receive began; peer and tag as asked for."},
-    KindText{Kind::match, "match", "operation peer tag context detail:how|match bytes:bytes value:message",
-             "A message and a receive found each other; peer and tag are the message's. message: its number, see message_out."},
-    KindText{Kind::arrive, "arrive", "peer tag context detail:kind=message bytes:bytes value:message",
-             "A message came for which no receive was posted yet."},
+    KindText{Kind::match, "match", "operation peer tag context detail:how|match bytes:bytes value:message extra:part",
+             "A message and a receive found each other; peer and tag are the message's. message: its number, see message_out. "
+             "part: 1 where it is one of a collective call, and none of the program's own; else 0."},
+    KindText{Kind::arrive, "arrive", "peer tag context detail:kind=message bytes:bytes value:message extra:part",
+             "A message came for which no receive was posted yet. part: see match."},
     KindText{Kind::protocol, "protocol", "operation peer detail:protocol=protocol bytes:missing extra:why=reason",
              "How what is missing of the message is to travel, as its receiver decided."},
-    KindText{Kind::message_out, "message_out", "operation peer tag context detail:kind=message bytes:payload value:message",
+    KindText{Kind::message_out, "message_out",
+             "operation peer tag context detail:kind=message bytes:payload value:message extra:part",
              "A message of Sluice's left for the peer, or for the queue of those that go before it. message: of an eager or rts, "
              "the how-many-th of these from this rank to that one, from 1; otherwise "
-             "0. Of an rtr: its number among those to that rank, 16 bits; of a put: that of the rtr that it answers."},
+             "0. Of an rtr: its number among those to that rank, 16 bits; of a put: that of the rtr that it answers. part: see "
+             "match."},
     KindText{Kind::message_in, "message_in", "operation peer detail:kind=message bytes:payload",
              "An answer came: cts, refuse, data, fin or ack. For eager and rts see match and arrive."},
     KindText{
@@ -261,6 +309,26 @@ inline constexpr std::array kinds{
     KindText{Kind::ring, "ring", "peer detail:what=ring value:messages",
              "The ring into which the peer writes its small messages over verbs. messages: those that came by it since it was "
              "opened, when it is closed."},
+    KindText{Kind::frequent, "frequent", "duration bytes:bytes value:address@ extra:uses",
+             "A send buffer has become frequent, with so many uses, and its memory was registered. duration: of that."},
+    KindText{Kind::frequent_terms, "frequent_terms", "duration bytes:copy_ps_per_kib value:use_ps extra:wait_use_ps",
+             "What decides how many uses make a send buffer frequent, as far as it is known by now: what a copy takes that is "
+             "saved; what a use of registered memory takes instead, and that of a call that waits for its send. duration: of "
+             "registering a page."},
+    KindText{Kind::collective, "collective",
+             "operation site peer context detail:kind=collective bytes:bytes value:number extra:how|carried",
+             "This rank entered a collective call that Sluice carries. peer: the root, where there is one. number: the same on "
+             "all ranks of the call. Its upper half is the first rank of the communicator, its lower half counts the calls with "
+             "`lanes`, or those without it. bytes: what this rank gives, or what it gets where that is more."},
+    KindText{Kind::collective_end, "collective_end",
+             "operation site peer duration detail:how|carried bytes:came_after_ns value:waited_ns extra:ranks",
+             "It is over for this rank: the call returns, or what was begun by a nonblocking one is done. waited_ns: of the "
+             "time in the call that began it, what it waited, and all of it where that call is nonblocking. peer: in lanes, whom "
+             "it waited for last, and that one was seen to have come after "
+             "came_after_ns. ranks: how many there are in the communicator."},
+    KindText{Kind::part, "part", "operation site peer tag context detail:how|part bytes:bytes value:collective",
+             "A send or receive that a collective call consists of began, in the place of post_send and post_receive. "
+             "collective: the operation of that call."},
 };
 
 }  // namespace sluice::trace

@@ -48,7 +48,7 @@ bool Writer::next_chunk(Stream& stream) {
   if (stream.writer != this) introduce(stream);
   stream.used = records_per_chunk;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (stream.chunk) file_.give_back(stream.place);
+  if (stream.chunk) file_.give_back(stream.chunk_index);
   stream.chunk = nullptr;
   const File::Chunk chunk = file_.take();
   if (chunk.start) {
@@ -59,10 +59,10 @@ bool Writer::next_chunk(Stream& stream) {
     header.thread = stream.thread;
     header.of_thread = stream.chunks++;
     header.lost_records = file_.lost();
-    header.check = check_of(header, chunk.place);
+    header.check = check_of(header, chunk.index);
     publish(chunk.start, header);
     stream.chunk = chunk.start;
-    stream.place = chunk.place;
+    stream.chunk_index = chunk.index;
     stream.sequence = chunk.sequence;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     stream.used = 0;
@@ -88,7 +88,7 @@ void Writer::introduce(Stream& stream) {
 }
 
 void Writer::leave(Stream& stream) {
-  if (stream.writer == this && stream.chunk) file_.give_back(stream.place);
+  if (stream.writer == this && stream.chunk) file_.give_back(stream.chunk_index);
   stream = {};
 }
 

@@ -43,7 +43,7 @@ struct Stream {
   std::uint64_t used = records_per_chunk;  // places taken of the chunk; none is left of a chunk that is not there
   std::uint64_t last_time = 0;
   Clock clock;
-  std::size_t place = 0;
+  std::size_t chunk_index = 0;
   std::uint32_t thread = 0;
   std::uint32_t chunks = 0;
   std::uint32_t depth = 0;  // writers of this thread under way

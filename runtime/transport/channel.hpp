@@ -24,7 +24,7 @@ class Channel {
   /// Room for a payload, to be filled before `commit`; nullptr when there is no room now (on_room follows).
   /// A reserve that succeeded is always followed by exactly one commit before any other call.
   virtual std::byte* reserve(Peer to, std::size_t payload_bytes) = 0;
-  virtual void commit(Peer to, const MessageHeader& header) = 0;
+  virtual void commit(Peer to, const WireHeader& header) = 0;
 
   /// Whether `data` messages go to the peer by `stream`, straight out of the sender's memory, and what is announced brings its
   /// first bytes along.
@@ -34,7 +34,7 @@ class Channel {
   virtual std::size_t stream(Peer /*to*/, std::uint64_t /*subject*/, std::span<const std::byte> /*next*/) { return 0; }
   /// A whole message without a copy in between: payload is `prefix`, then `bytes`. False when there is no room at once; nothing
   /// was done then.
-  virtual bool send(Peer /*to*/, const MessageHeader& /*header*/, std::span<const std::byte> /*prefix*/,
+  virtual bool send(Peer /*to*/, const WireHeader& /*header*/, std::span<const std::byte> /*prefix*/,
                     std::span<const std::byte> /*bytes*/) {
     return false;
   }

@@ -29,7 +29,7 @@ namespace sluice {
 enum class MessageKind : std::uint8_t { eager = 1, rts, cts, refuse, data, fin, ack, rtr, withdraw, withdrawn };
 inline constexpr std::size_t message_kinds = 11;  // of values, 0 included
 
-struct MessageHeader {
+struct WireHeader {
   MessageKind kind{};
   std::uint8_t flags = 0;
   std::uint16_t rtrs = 0;  // eager, rts: how many rtr of the receiver had come to the sender before, modulo 2^16
@@ -38,10 +38,12 @@ struct MessageHeader {
   Rank source{};  // rank of the sender in the context (matching messages)
   Tag tag{};
 };
-static_assert(sizeof(MessageHeader) == 24 && std::is_trivially_copyable_v<MessageHeader>);
+static_assert(sizeof(WireHeader) == 24 && std::is_trivially_copyable_v<WireHeader>);
 
 /// eager: the payload ends with the name of the sender's request, to be answered with an ack once it is matched.
 inline constexpr std::uint8_t flag_synchronous = 1;
+/// rts: the sender can store into its receiver's memory at large, by its address.
+inline constexpr std::uint8_t flag_writes_at = 1;
 /// rts: the sender is blocked in the send call, so that its processor is free to copy (CO, table II).
 inline constexpr std::uint8_t flag_sender_waits = 2;
 /// rts: the payload in the sender's memory is one contiguous range, so that the receiver may read it.
@@ -86,16 +88,17 @@ enum class Delivery : std::uint32_t {
   write,       // the sender stores into the receiver's memory file
   stream,      // the sender sends `data` messages
   rdma_write,  // the sender's adapter stores into the receiver's memory
+  write_at,    // as write, but by address into the receiver's memory at large: no page of it is a block, or becomes one meanwhile
 };
 
 struct ClearToSend {
   std::uint64_t receiver_request = 0;
-  // write: application address = offset in the receiver's memory file; rdma_write: where byte 0 of the message belongs
+  // write: application address = offset in the receiver's memory file; write_at, rdma_write: where byte 0 of the message belongs
   std::uint64_t remote_address = 0;
   std::uint64_t offset = 0;  // first byte of the message that is still missing
   std::uint64_t limit = 0;   // bytes beyond this one are not wanted (truncated message)
   Delivery delivery{};
-  // write: where the sender reports how far it is and claims its chunks (ChunkClaims), and how long a chunk is
+  // write, write_at: where the sender reports how far it is and claims its chunks (ChunkClaims), and how long a chunk is
   std::uint32_t progress_slot = 0;
   std::uint32_t generation = 0;
   std::uint32_t chunk_bytes = 0;

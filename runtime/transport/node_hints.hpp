@@ -35,11 +35,11 @@ class NodeHints {
   /// What it takes to read a line that the peer wrote when it announced its last large message to anybody, in ns
   /// (peer_distance.hpp). 0: it has written none since the last look, so that they are in this processor's cache. Where blocks
   /// can be read.
-  [[nodiscard]] virtual std::uint32_t ns_of_a_line(Peer /*peer*/) { return 0; }
+  [[nodiscard]] virtual std::uint32_t line_latency_ns(Peer /*peer*/) { return 0; }
   /// Writes such lines.
   virtual void mark_lines() {}
   /// The same of the message's own lines before `end` in the peer's memory file, 3 KB or more.
-  [[nodiscard]] virtual std::uint32_t ns_of_a_line_before(Peer /*peer*/, std::uint64_t /*end*/) { return 0; }
+  [[nodiscard]] virtual std::uint32_t line_latency_before_ns(Peer /*peer*/, std::uint64_t /*end*/) { return 0; }
 
  protected:
   ~NodeHints() = default;

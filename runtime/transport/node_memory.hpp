@@ -6,6 +6,8 @@
 // Threading: every function is called with the engine lock held, unless it is marked [any thread].
 #pragma once
 
+#include <sys/uio.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +36,14 @@ class NodeMemory {
   }
   /// [any thread] Copies from an address of the peer. Returns the bytes copied, fewer than asked for when it failed.
   virtual std::size_t read(Peer /*peer*/, std::uint64_t /*peer_address*/, std::span<std::byte> /*target*/) { return 0; }
+  /// Whether this process can write to the peer's memory at large. The peer may not be able to do so here.
+  [[nodiscard]] virtual bool can_write_at(Peer /*peer*/) const { return false; }
+  /// [any thread] Copies to an address of the peer. As `read`; where the kernel refuses it altogether, can_write_at answers false
+  /// from then on.
+  virtual std::size_t write_at(Peer /*peer*/, std::uint64_t /*peer_address*/, std::span<const std::byte> /*source*/) { return 0; }
+  /// [any thread] Between addresses of the peer, one after the other, and as many bytes here. False when that failed somewhere.
+  virtual bool read_places(Peer /*peer*/, std::span<const iovec> /*places*/, std::byte* /*target*/) { return false; }
+  virtual bool write_places(Peer /*peer*/, std::span<const iovec> /*places*/, const std::byte* /*source*/) { return false; }
 
   /// Progress words: the receiver owns a slot, the sender of a `write` delivery reports the prefix that has arrived.
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/base/clock.hpp"
 #include "runtime/base/types.hpp"
 #include "runtime/transport/message.hpp"
 
@@ -49,10 +50,13 @@ class Rdma {
   /// Sends a message as Channel::commit does, with a payload that the adapter gathers out of registered memory, behind the
   /// header (FB section 3.1). MessageSink::on_transferred(token) says that the memory may be written to again. False: no room at
   /// once, or not by this adapter; nothing was done.
-  virtual bool send_gathered(Peer /*to*/, const MessageHeader& /*header*/, std::span<const std::byte> /*payload*/,
-                             std::uint32_t /*local_key*/, std::uint64_t /*token*/) {
+  virtual bool send_sge(Peer /*to*/, const WireHeader& /*header*/, std::span<const std::byte> /*payload*/,
+                        std::uint32_t /*local_key*/, std::uint64_t /*token*/) {
     return false;
   }
+
+  /// By what reads are timed; a model of an adapter has a clock of its own.
+  [[nodiscard]] virtual std::uint64_t time_ns() const { return now_ns(); }
 
   /// Of `Adapters::loopback`: a read posted now would be taken. False: the queue is full, or there is no connection yet, which
   /// is then made; nobody is told when that is done.

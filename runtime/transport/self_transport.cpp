@@ -7,7 +7,7 @@ std::byte* SelfTransport::reserve(std::size_t payload_bytes) {
   return reserved_.get();
 }
 
-void SelfTransport::commit(const MessageHeader& header) { queue_.push_back({header, std::move(reserved_)}); }
+void SelfTransport::commit(const WireHeader& header) { queue_.push_back({header, std::move(reserved_)}); }
 
 int SelfTransport::poll(MessageSink& sink) {
   // Only what is there now: handlers may queue more.

@@ -13,13 +13,13 @@ class SelfTransport {
   explicit SelfTransport(Peer self) : self_(self) {}
 
   std::byte* reserve(std::size_t payload_bytes);
-  void commit(const MessageHeader& header);
+  void commit(const WireHeader& header);
   int poll(MessageSink& sink);
   [[nodiscard]] bool pending() const { return !queue_.empty(); }
 
  private:
   struct Entry {
-    MessageHeader header;
+    WireHeader header;
     std::unique_ptr<std::byte[]> payload;
   };
 

@@ -12,7 +12,7 @@ namespace {
 
 using namespace sluice;
 
-constexpr std::size_t most_payload = 65536;
+constexpr std::size_t max_payload = 65536;
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -20,7 +20,7 @@ void require(bool condition) {
 
 void check_good(const frame::Decoded& decoded, std::span<const std::byte, frame::header_bytes> bytes) {
   const bool data = decoded.control == frame::Control::none && decoded.header.kind == MessageKind::data;
-  require(decoded.header.payload_bytes <= (data ? frame::max_data_bytes : most_payload));
+  require(decoded.header.payload_bytes <= (data ? frame::max_data_bytes : max_payload));
   require(static_cast<std::int32_t>(decoded.header.source) >= 0 && static_cast<std::int32_t>(decoded.header.tag) >= 0);
   require(decoded.control == frame::Control::none || decoded.header.payload_bytes == 0);
   frame::Header again;
@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::span<const std::byte> stream(reinterpret_cast<const std::byte*>(data), size);
   while (stream.size() >= frame::header_bytes) {
     const auto bytes = stream.first<frame::header_bytes>();
-    const frame::Decoded decoded = frame::decode(bytes, most_payload);
-    require(decoded.good() == frame::explain(bytes, most_payload).empty());
+    const frame::Decoded decoded = frame::decode(bytes, max_payload);
+    require(decoded.good() == frame::explain(bytes, max_payload).empty());
     if (!decoded.good()) return 0;
     check_good(decoded, bytes);
     stream = stream.subspan(frame::header_bytes);

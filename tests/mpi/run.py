@@ -137,10 +137,10 @@ class Suite:
                 for mode in self.wanted_modes(program) if ranks in program.ranks_in(mode) and self.is_due(mode, program, ranks)]
 
     def is_due(self, mode, program, ranks):
-        """What users get runs always; of the other modes half of the programs are enough, of the forced protocols a quarter."""
+        """What users get runs always; of the other modes a third of the programs is enough, of the forced protocols a sixth."""
         if self.options.mode or self.options.every_mode or mode in ALWAYS:
             return True
-        period = 4 if mode in COPY_PROTOCOLS else 2
+        period = 6 if mode in COPY_PROTOCOLS else 3
         return (sum(map(ord, program.title + mode)) + ranks) % period == 0
 
     def wanted_modes(self, program):

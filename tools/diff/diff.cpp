@@ -25,7 +25,7 @@ DiffCommand::DiffCommand(CLI::App& parent) : Subcommand(parent, "diff", "Compare
       .add_option("--least", min_us_, "How many microseconds count as a change; 50 otherwise")
       ->check(CLI::NonNegativeNumber)
       ->type_name("MICROSECONDS");
-  command().add_option("--most", most_, "How many lines a table has at most; 20 otherwise")->type_name("NUMBER");
+  command().add_option("--most", max_, "How many lines a table has at most; 20 otherwise")->type_name("NUMBER");
   command().add_flag("--all", all_, "Print also what did not change");
   command().add_flag("--json", json_, "Print JSON, with all lines");
 }
@@ -42,7 +42,7 @@ int DiffCommand::execute() {
   if (json_) {
     fmt::print("{}\n", differences_as_json(from, to, differences).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print("{}", differences_as_text(from, to, differences, most_, all_));
+    fmt::print("{}", differences_as_text(from, to, differences, max_, all_));
   }
   const int status = tell_damage_of(before, "diff: " + before_);
   return std::max(status, tell_damage_of(after, "diff: " + after_));

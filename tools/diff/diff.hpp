@@ -19,7 +19,7 @@ struct Compared {
 
 /// `most`: lines in each table. `all`: also lines that did not change.
 [[nodiscard]] std::string differences_as_text(const Compared& before, const Compared& after, const Differences& differences,
-                                              std::size_t most, bool all);
+                                              std::size_t max_rows, bool all);
 [[nodiscard]] nlohmann::json differences_as_json(const Compared& before, const Compared& after, const Differences& differences);
 
 class DiffCommand : public Subcommand {
@@ -31,8 +31,8 @@ class DiffCommand : public Subcommand {
   std::string before_;
   std::string after_;
   double percent_ = Threshold{}.percent;
-  double min_us_ = static_cast<double>(Threshold{}.least) / 1000;
-  std::size_t most_ = 20;
+  double min_us_ = static_cast<double>(Threshold{}.min) / 1000;
+  std::size_t max_ = 20;
   bool all_ = false;
   bool json_ = false;
 };

@@ -34,7 +34,7 @@ std::string what_is_it(const Difference& difference) {
 }
 
 std::string table_of(const char* title, const char* counted, const char* what, const std::vector<Difference>& differences,
-                     std::size_t most, bool all, const Palette& palette) {
+                     std::size_t max_rows, bool all, const Palette& palette) {
   TextTable table({{"", Align::left},
                    {counted},
                    {"waited before"},
@@ -50,10 +50,10 @@ std::string table_of(const char* title, const char* counted, const char* what, c
   for (const Difference& each : differences) {
     if (each.change == Change::same && !all) {
       ++same;
-    } else if (most == 0) {
+    } else if (max_rows == 0) {
       ++left_out;
     } else {
-      --most;
+      --max_rows;
       table.add(
           {name_of(each.change), show_counts(each.before.calls, each.after.calls), show_duration(each.before.waited),
            show_duration(each.after.waited), show_change(each.waited()), show_percent(each.waited(), each.before.waited),
@@ -87,8 +87,8 @@ std::string warning_of_ranks(const Compared& before, const Compared& after, cons
 
 }  // namespace
 
-std::string differences_as_text(const Compared& before, const Compared& after, const Differences& differences, std::size_t most,
-                                bool all) {
+std::string differences_as_text(const Compared& before, const Compared& after, const Differences& differences,
+                                std::size_t max_rows, bool all) {
   const Palette palette(stdout);
   const Difference& sum = differences.all;
   return heading("before", before) + heading("after ", after) + warning_of_ranks(before, after, palette) +
@@ -96,9 +96,10 @@ std::string differences_as_text(const Compared& before, const Compared& after, c
                      show_duration(sum.after.waited), show_change(sum.waited()), show_percent(sum.waited(), sum.before.waited),
                      palette.paint(colour_of(sum.change), name_of(sum.change)), show_duration(sum.before.hidden),
                      show_duration(sum.after.hidden)) +
-         table_of("call sites", "calls", "call", differences.sites, most, all, palette) +
-         table_of("peers, by operation", "messages", "peer", differences.peers, most, all, palette) +
-         table_of("protocols, of received messages", "messages", "protocol and size", differences.protocols, most, all, palette);
+         table_of("call sites", "calls", "call", differences.sites, max_rows, all, palette) +
+         table_of("peers, by operation", "messages", "peer", differences.peers, max_rows, all, palette) +
+         table_of("protocols, of received messages", "messages", "protocol and size", differences.protocols, max_rows, all,
+                  palette);
 }
 
 }  // namespace sluice

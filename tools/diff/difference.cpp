@@ -46,7 +46,7 @@ Sides protocols_of(const ReportTotals& totals) {
 Change judged(const Side& before, const Side& after, const Threshold& threshold) {
   const Ns larger = std::max(before.waited, after.waited);
   const Ns by = larger - std::min(before.waited, after.waited);
-  if (by <= threshold.least || static_cast<double>(by) * 100 <= threshold.percent * static_cast<double>(before.waited))
+  if (by <= threshold.min || static_cast<double>(by) * 100 <= threshold.percent * static_cast<double>(before.waited))
     return Change::same;
   return after.waited < before.waited ? Change::better : Change::worse;
 }

@@ -17,7 +17,7 @@ enum class Change { same, better, worse, only_before, only_after };
 /// What counts as a change: more than both.
 struct Threshold {
   double percent = 5;
-  Ns least = 50'000;
+  Ns min = 50'000;
 };
 
 /// A line of a table, in one of the traces.

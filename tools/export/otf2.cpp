@@ -2,7 +2,9 @@
 //
 // Regions are calls, waits, faults and what else takes a thread's time. A send begins with MpiSend where it left at once, and
 // with MpiIsend otherwise, which MpiIsendComplete ends; a receive is MpiIrecvRequest and MpiIrecv, on the threads that posted and
-// completed it: with early release a receive is over when data has come, maybe long after its call.
+// completed it: with early release a receive is over when data has come, maybe long after its call. A blocking collective call is
+// MpiCollectiveBegin and MpiCollectiveEnd, another one NonBlockingCollectiveRequest and NonBlockingCollectiveComplete. The
+// messages that these consist of are left out.
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -25,7 +27,7 @@ namespace {
 using trace::Kind;
 
 /// A rank beyond is damage: every one gets a location.
-constexpr std::int32_t most_ranks = 1 << 20;
+constexpr std::int32_t max_ranks = 1 << 20;
 
 struct Attributes {
   Attributes() : list(OTF2_AttributeList_New()) {}
@@ -57,6 +59,33 @@ struct Rank {
   OTF2_LocationRef first_location = 0;
 };
 
+OTF2_CollectiveOp otf2_operation(trace::CollectiveKind kind) {
+  switch (kind) {
+    case trace::CollectiveKind::barrier:
+      return OTF2_COLLECTIVE_OP_BARRIER;
+    case trace::CollectiveKind::bcast:
+      return OTF2_COLLECTIVE_OP_BCAST;
+    case trace::CollectiveKind::reduce:
+      return OTF2_COLLECTIVE_OP_REDUCE;
+    case trace::CollectiveKind::allreduce:
+      return OTF2_COLLECTIVE_OP_ALLREDUCE;
+    case trace::CollectiveKind::gather:
+      return OTF2_COLLECTIVE_OP_GATHER;
+    case trace::CollectiveKind::scatter:
+      return OTF2_COLLECTIVE_OP_SCATTER;
+    case trace::CollectiveKind::allgather:
+      return OTF2_COLLECTIVE_OP_ALLGATHER;
+    case trace::CollectiveKind::reduce_scatter:
+      return OTF2_COLLECTIVE_OP_REDUCE_SCATTER;
+    case trace::CollectiveKind::scan:
+      return OTF2_COLLECTIVE_OP_SCAN;
+    case trace::CollectiveKind::exscan:
+      return OTF2_COLLECTIVE_OP_EXSCAN;
+    default:
+      return OTF2_COLLECTIVE_OP_ALLTOALL;
+  }
+}
+
 struct Operation {
   std::uint32_t context;  // which the record of its end does not have
   bool is_send;
@@ -79,6 +108,7 @@ class Otf2Export {
     sites_ = &sites;
     table_ = &file.table();
     operations_.clear();
+    collectives_.clear();
     threads_.clear();
     begin_rank(file);
     RankStream stream(file);
@@ -119,6 +149,10 @@ class Otf2Export {
         return archive_.check(OTF2_EvtWriter_MpiIrecvRequest(thread.writer, nullptr, time, record.operation));
       case Kind::complete:
         return complete(thread, time, record);
+      case Kind::collective:
+        return begin_collective(thread, time, record);
+      case Kind::collective_end:
+        return end_collective(thread, time, record);
       default:
         return;
     }
@@ -149,9 +183,32 @@ class Otf2Export {
                                            record.bytes, record.operation));
   }
 
+  void begin_collective(const Thread& thread, OTF2_TimeStamp time, const trace::Record& record) {
+    collectives_[record.operation] = record;
+    archive_.check((record.extra & trace::collective_nonblocking) != 0
+                       ? OTF2_EvtWriter_NonBlockingCollectiveRequest(thread.writer, nullptr, time, record.operation)
+                       : OTF2_EvtWriter_MpiCollectiveBegin(thread.writer, nullptr, time));
+  }
+
+  /// The trace does not tell apart what a rank gave and what it got.
+  void end_collective(const Thread& thread, OTF2_TimeStamp time, const trace::Record& record) {
+    const auto found = collectives_.find(record.operation);
+    if (found == collectives_.end()) return;
+    const trace::Record begun = found->second;
+    collectives_.erase(found);
+    const OTF2_CollectiveOp operation = otf2_operation(static_cast<trace::CollectiveKind>(begun.detail));
+    const OTF2_CommRef communicator = archive_.communicator(begun.context);
+    archive_.check((begun.extra & trace::collective_nonblocking) != 0
+                       ? OTF2_EvtWriter_NonBlockingCollectiveComplete(thread.writer, nullptr, time, operation, communicator,
+                                                                      known(begun.peer), begun.bytes, begun.bytes,
+                                                                      record.operation)
+                       : OTF2_EvtWriter_MpiCollectiveEnd(thread.writer, nullptr, time, operation, communicator, known(begun.peer),
+                                                         begun.bytes, begun.bytes));
+  }
+
   /// A rank that the definitions must name, also when it has no file.
   std::uint32_t known(std::int32_t peer) {
-    if (peer < 0 || peer >= most_ranks) return OTF2_UNDEFINED_UINT32;
+    if (peer < 0 || peer >= max_ranks) return OTF2_UNDEFINED_UINT32;
     last_rank_ = std::max(last_rank_, peer);
     return static_cast<std::uint32_t>(peer);
   }
@@ -218,7 +275,7 @@ class Otf2Export {
 
   /// The location of each rank, by rank; for those without a file one without events.
   std::vector<std::uint64_t> complete_ranks() {
-    for (const Rank& rank : ranks_) last_rank_ = std::max(last_rank_, std::min(rank.number, most_ranks - 1));
+    for (const Rank& rank : ranks_) last_rank_ = std::max(last_rank_, std::min(rank.number, max_ranks - 1));
     constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     std::vector<std::uint64_t> locations(static_cast<std::size_t>(last_rank_ + 1), none);
     for (const Rank& rank : ranks_) {
@@ -269,6 +326,7 @@ class Otf2Export {
   Attributes attributes_;
   std::map<std::uint32_t, Thread> threads_;
   std::unordered_map<std::uint32_t, Operation> operations_;
+  std::unordered_map<std::uint32_t, trace::Record> collectives_;  // under way
   std::vector<Rank> ranks_;
   std::vector<Location> locations_;
   std::int32_t last_rank_ = 0;

@@ -51,6 +51,7 @@ struct Rank {
 };
 
 constexpr const char* operations = "operation";
+constexpr const char* collectives = "collective";
 constexpr const char* releases = "release";
 constexpr const char* held = "held";
 
@@ -140,6 +141,12 @@ class PerfettoExport {
       case Kind::post_receive:
         if (record.operation != 0) return begin(rank, thread, operations, record.operation, event);
         break;
+      case Kind::part:
+        return begin(rank, thread, operations, record.operation, event);
+      case Kind::collective:
+        return begin(rank, thread, collectives, record.operation, event);
+      case Kind::collective_end:
+        return end(rank, thread, collectives, record.operation, event);
       case Kind::complete:
         return end(rank, thread, operations, record.operation, event);
       case Kind::release:
@@ -234,12 +241,16 @@ class PerfettoExport {
     rank.begun.erase(found);
   }
 
-  static std::string name_of_begun(const Begun& begun) {
+  static std::string name_of_begun(const Rank& rank, const Begun& begun) {
     switch (static_cast<Kind>(begun.record.kind)) {
       case Kind::post_send:
         return "send to " + peer_name(begun.record.peer);
       case Kind::post_receive:
         return "receive from " + peer_name(begun.record.peer);
+      case Kind::part:
+        return "part with " + peer_name(begun.record.peer);
+      case Kind::collective:
+        return rank.file->table().word("collective", begun.record.detail);
       case Kind::release:
         return "under guard";
       default:
@@ -248,14 +259,14 @@ class PerfettoExport {
   }
 
   void write_begin(Rank& rank, const char* category, std::uint64_t id, const Begun& begun) {
-    open_event("b", name_of_begun(begun), category, rank, begun.thread, begun.at_ns);
+    open_event("b", name_of_begun(rank, begun), category, rank, begun.thread, begun.at_ns);
     put(",\"id2\":{{\"local\":\"{:#x}\"}}", id);
     put_arguments(rank, begun.record);
     put("}}");
   }
   /// Arguments follow.
   void write_end(const Rank& rank, const char* category, std::uint64_t id, const Begun& begun, std::int64_t at_ns) {
-    open_event("e", name_of_begun(begun), category, rank, begun.thread, at_ns);
+    open_event("e", name_of_begun(rank, begun), category, rank, begun.thread, at_ns);
     put(",\"id2\":{{\"local\":\"{:#x}\"}}", id);
   }
 

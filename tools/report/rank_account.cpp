@@ -38,6 +38,10 @@ void RankAccount::add(const Event& event) {
       return post(event, true);
     case Kind::post_receive:
       return post(event, false);
+    case Kind::collective:
+      return begin_collective(event);
+    case Kind::part:
+      return begin_part(event);
     case Kind::match:
       return match(event);
     case Kind::message_in:
@@ -55,8 +59,7 @@ void RankAccount::add(const Event& event) {
     case Kind::complete:
       return complete(event);
     case Kind::waiting:
-      still_waiting_[record.operation] = sites_.at(record.site).text();
-      return;
+      return still_waits(event);
     case Kind::wait:
       return wait(event);
     case Kind::call:
@@ -118,6 +121,28 @@ void RankAccount::post(const Event& event, bool is_send) {
   operation.bytes = is_send ? record.bytes : 0;
 }
 
+void RankAccount::begin_collective(const Event& event) {
+  has_collectives_ = true;
+  SiteTotals& totals = site(event.record.site);
+  ++totals.operations;
+  totals.bytes += event.record.bytes;
+}
+
+void RankAccount::begin_part(const Event& event) {
+  Operation& operation = operations_[event.record.operation];
+  operation = {};
+  operation.is_part = true;
+  operation.is_send = (event.record.detail & trace::part_send) != 0;
+  operation.peer = event.record.peer;
+  operation.posted_at = event.record.site;
+}
+
+/// A collective call that is not over is told as a whole.
+void RankAccount::still_waits(const Event& event) {
+  const Operation* const operation = find(event.record.operation);
+  if (!operation || !operation->is_part) still_waiting_[event.record.operation] = sites_.at(event.record.site).text();
+}
+
 void RankAccount::match(const Event& event) {
   Operation* const operation = find(event.record.operation);
   if (!operation) return;
@@ -131,7 +156,7 @@ void RankAccount::complete(const Event& event) {
   if (!operation || operation->over) return;
   operation->over = true;
   over_.push_back(event.record.operation);
-  if (!operation->is_send) {
+  if (!operation->is_send && !operation->is_part) {
     operation->bytes = event.record.bytes;
     site(operation->posted_at).bytes += event.record.bytes;
     if (operation->peer >= 0) {
@@ -174,7 +199,7 @@ void RankAccount::wait(const Event& event) {
     if (!operation->release_is_over) ++call.releases;
   } else if (!operation->reason.empty()) {
     ++totals.not_released[operation->reason];
-    ++peer(operation->peer).not_released[operation->reason];
+    if (!operation->is_part) ++peer(operation->peer).not_released[operation->reason];
   }
 }
 
@@ -214,9 +239,11 @@ void RankAccount::release_end(const Event& event) {
     ++totals.touched;
     totals.touched_after += record.value;
     totals.soonest_touch = std::min<Ns>(totals.soonest_touch, record.value);
-    PeerTotals& with = peer(operation->peer);
-    ++with.touched;
-    with.touched_after += record.value;
+    if (!operation->is_part) {
+      PeerTotals& with = peer(operation->peer);
+      ++with.touched;
+      with.touched_after += record.value;
+    }
   }
   const auto call = calls_.find(operation->released_by);
   if (operation->released_by == 0 || call == calls_.end()) return;
@@ -293,6 +320,7 @@ void RankAccount::add_waiting_at(std::uint32_t id, const Waiting& waiting) {
 }
 
 void RankAccount::add_waiting(Operation& operation, const Waiting& waiting) {
+  if (operation.is_part) return;
   PeerTotals& totals = peer(operation.peer);
   (operation.is_send ? totals.sending : totals.receiving) += waiting;
   operation.waiting += waiting;
@@ -302,7 +330,7 @@ void RankAccount::add_waiting(Operation& operation, const Waiting& waiting) {
 void RankAccount::forget(std::uint32_t number) {
   const auto found = operations_.find(number);
   if (found == operations_.end()) return;
-  if (!found->second.is_send) protocol_of(found->second).waiting += found->second.waiting;
+  if (!found->second.is_send && !found->second.is_part) protocol_of(found->second).waiting += found->second.waiting;
   operations_.erase(found);
 }
 

@@ -21,10 +21,13 @@ class RankAccount {
   void add(const Event& event);
   /// When there are no more: counters, and what was never over.
   void finish();
+  /// Some of them were collective calls (CollectiveAccount), which count here as operations at their sites.
+  [[nodiscard]] bool has_collectives() const { return has_collectives_; }
 
  private:
   struct Operation {
     bool is_send = false;
+    bool is_part = false;  // of a collective call: none of the program's own
     bool over = false;
     bool has_protocol = false;
     std::int32_t peer = -1;
@@ -50,6 +53,9 @@ class RankAccount {
   };
 
   void post(const Event& event, bool is_send);
+  void begin_collective(const Event& event);
+  void begin_part(const Event& event);
+  void still_waits(const Event& event);
   void match(const Event& event);
   void complete(const Event& event);
   void wait(const Event& event);
@@ -80,6 +86,7 @@ class RankAccount {
   std::deque<std::uint32_t> over_;
   std::unordered_map<std::uint32_t, Call> calls_;
   std::map<std::uint32_t, std::string> still_waiting_;  // by operation
+  bool has_collectives_ = false;
 };
 
 }  // namespace sluice

@@ -19,8 +19,8 @@ ReportTotals add_up(const Trace& trace, const std::string& name);
 /// What could be done about what is still waited, most important first: one sentence or two each.
 [[nodiscard]] std::vector<std::string> advice(const ReportTotals& totals);
 
-/// `most`: lines in each table.
-[[nodiscard]] std::string report_as_text(const Trace& trace, const ReportTotals& totals, std::size_t most);
+/// `max_rows`: lines in each table.
+[[nodiscard]] std::string report_as_text(const Trace& trace, const ReportTotals& totals, std::size_t max_rows);
 [[nodiscard]] nlohmann::json report_as_json(const Trace& trace, const ReportTotals& totals);
 
 class ReportCommand : public TraceCommand {
@@ -29,7 +29,8 @@ class ReportCommand : public TraceCommand {
   [[nodiscard]] int execute() override;
 
  private:
-  std::size_t most_ = 20;
+  std::size_t max_ = 20;
+  bool buffers_ = false;
   bool json_ = false;
 };
 

@@ -62,6 +62,29 @@ json peers_as_json(const ReportTotals& totals) {
   return list;
 }
 
+json collectives_as_json(const ReportTotals& totals) {
+  json list = json::array();
+  for (const auto& [name, calls] : totals.collectives) {
+    json late = json::array();
+    for (const auto& [rank, times] : calls.late)
+      late.push_back({{"rank", rank}, {"times", times.times}, {"waited_ns", times.waited}});
+    list.push_back({{"call", calls.call},
+                    {"place", calls.place},
+                    {"calls", calls.calls},
+                    {"through_lanes", calls.through_lanes},
+                    {"nonblocking", calls.nonblocking},
+                    {"released", calls.released},
+                    {"bytes", calls.bytes},
+                    {"lasted_ns", calls.lasted},
+                    {"waited_ns", calls.waited},
+                    {"for_late_ns", calls.for_late},
+                    {"hidden_ns", calls.hidden},
+                    {"late", late},
+                    {"not_hidden", calls.not_hidden}});
+  }
+  return list;
+}
+
 json protocols_as_json(const ReportTotals& totals) {
   json list = json::array();
   for (const auto& [key, protocol] : totals.protocols) {
@@ -102,6 +125,7 @@ json report_as_json(const Trace& trace, const ReportTotals& totals) {
           {"ranks", ranks},
           {"sites", sites},
           {"paths", paths},
+          {"collectives", collectives_as_json(totals)},
           {"peers", peers_as_json(totals)},
           {"protocols", protocols_as_json(totals)},
           {"fallbacks", totals.fallbacks},

@@ -42,7 +42,7 @@ std::string first_touch(const SiteTotals& site) {
   return site.settled_by.empty() ? "never" : "by a call";
 }
 
-std::string site_table(const ReportTotals& totals, std::size_t most, const Palette& palette) {
+std::string site_table(const ReportTotals& totals, std::size_t max_rows, const Palette& palette) {
   TextTable table({{"calls"},
                    {"bytes"},
                    {"would block"},
@@ -56,7 +56,7 @@ std::string site_table(const ReportTotals& totals, std::size_t most, const Palet
                    {"not released because", Align::left}});
   const auto sites = by_waiting(totals);
   for (const SiteTotals* const site : sites) {
-    if (most-- == 0) break;
+    if (max_rows-- == 0) break;
     const Waiting& waiting = site->waiting;
     const std::string touch = first_touch(*site);
     table.add({std::to_string(std::max(site->calls, site->operations)), show_size(site->bytes),
@@ -75,14 +75,44 @@ void add_paths(const PathNode& node, std::size_t depth, TextTable& table) {
   }
 }
 
-/// `most` paths to the end; the places on the way to them do not count.
-std::string path_table(const ReportTotals& totals, std::size_t most, const Palette& palette) {
+/// `max_rows` paths to the end; the places on the way to them do not count.
+std::string path_table(const ReportTotals& totals, std::size_t max_rows, const Palette& palette) {
   TextTable table({{"would block"}, {"hidden"}, {"waited"}, {"called by, and calls", Align::left}});
-  add_paths(path_tree(totals.paths, most), 0, table);
+  add_paths(path_tree(totals.paths, max_rows), 0, table);
   return table.empty() ? "" : heading(palette, "call paths") + table.text(palette);
 }
 
-std::string peer_table(const ReportTotals& totals, std::size_t most, const Palette& palette) {
+/// Whom the others waited for longest: "2 (4 times, 1.2 ms)".
+std::string latest(const CollectiveTotals& calls) {
+  const auto most = std::max_element(calls.late.begin(), calls.late.end(),
+                                     [](const auto& a, const auto& b) { return a.second.waited < b.second.waited; });
+  if (most == calls.late.end()) return "";
+  return fmt::format("{} ({} times, {})", most->first, most->second.times, show_duration(most->second.waited));
+}
+
+std::string collective_table(const ReportTotals& totals, std::size_t max_rows, const Palette& palette) {
+  TextTable table({{"calls"},
+                   {"bytes"},
+                   {"lasted"},
+                   {"waited"},
+                   {"for late ranks"},
+                   {"hidden"},
+                   {"call", Align::left},
+                   {"latest rank", Align::left},
+                   {"not hidden because", Align::left}});
+  std::vector<const CollectiveTotals*> rows;
+  for (const auto& [name, calls] : totals.collectives) rows.push_back(&calls);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->waited > b->waited; });
+  for (const CollectiveTotals* const calls : rows) {
+    if (max_rows-- == 0) break;
+    table.add({std::to_string(calls->calls), show_size(calls->bytes), show_duration(calls->lasted), show_duration(calls->waited),
+               show_duration(calls->for_late), show_duration(calls->hidden), calls->call + " at " + calls->place, latest(*calls),
+               most_frequent(calls->not_hidden)});
+  }
+  return table.empty() ? "" : heading(palette, "collective calls") + table.text(palette);
+}
+
+std::string peer_table(const ReportTotals& totals, std::size_t max_rows, const Palette& palette) {
   using Row = std::pair<std::pair<std::int32_t, std::int32_t>, PeerTotals>;
   std::vector<Row> rows(totals.peers.begin(), totals.peers.end());
   const auto waited = [](const Row& row) { return row.second.receiving.still_waited() + row.second.sending.still_waited(); };
@@ -103,7 +133,7 @@ std::string peer_table(const ReportTotals& totals, std::size_t most, const Palet
                    {"first touch"},
                    {"not released because", Align::left}});
   for (const auto& [who, peer] : rows) {
-    if (most-- == 0) break;
+    if (max_rows-- == 0) break;
     table.add({std::to_string(who.first), who.second < 0 ? "any" : std::to_string(who.second), peer.transport,
                std::to_string(peer.sent), show_size(peer.bytes_sent), std::to_string(peer.received),
                show_size(peer.bytes_received), show_duration(peer.receiving.would_have_blocked()),
@@ -156,14 +186,14 @@ std::string list(const char* title, const std::vector<std::string>& lines, const
 
 }  // namespace
 
-std::string report_as_text(const Trace& trace, const ReportTotals& totals, std::size_t most) {
+std::string report_as_text(const Trace& trace, const ReportTotals& totals, std::size_t max_rows) {
   const Palette palette(stdout);
   std::vector<std::string> unfinished;
   for (const auto& [where, count] : totals.unfinished) unfinished.push_back(fmt::format("{} ({} times)", where, count));
   std::vector<std::string> fallbacks;
   for (const auto& [reason, count] : totals.fallbacks) fallbacks.push_back(fmt::format("{} ({} times)", reason, count));
-  return overview(trace, totals) + site_table(totals, most, palette) + path_table(totals, most, palette) +
-         peer_table(totals, most, palette) + protocol_table(totals, palette) +
+  return overview(trace, totals) + site_table(totals, max_rows, palette) + path_table(totals, max_rows, palette) +
+         collective_table(totals, max_rows, palette) + peer_table(totals, max_rows, palette) + protocol_table(totals, palette) +
          list("transfers that could not go as they had begun", fallbacks, palette) +
          events_table("memory made alias blocks", totals.migrations, palette) +
          events_table("memory and adapters", totals.registrations, palette) + counter_table(totals, palette) +

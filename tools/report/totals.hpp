@@ -95,8 +95,33 @@ struct CounterTotals {
   std::uint32_t unit = 0;
 };
 
+/// A rank that others waited for in a collective call, as it entered last.
+struct LateTotals {
+  std::uint64_t times = 0;  // calls
+  Ns waited = 0;            // by all others together
+};
+
+/// Of collective calls that Sluice carries, by line of the program; one of each rank counts.
+struct CollectiveTotals {
+  std::string call;
+  std::string place;
+  std::uint64_t calls = 0;
+  std::uint64_t through_lanes = 0;  // of these
+  std::uint64_t nonblocking = 0;    // likewise
+  std::uint64_t released = 0;       // likewise: returned early
+  std::uint64_t bytes = 0;
+  Ns lasted = 0;    // from entry to return; of nonblocking ones until they were done
+  Ns waited = 0;    // in the call, or for its request
+  Ns for_late = 0;  // of that, until the last one entered
+  Ns hidden = 0;
+  std::map<std::int32_t, LateTotals> late;          // by rank
+  std::map<std::string, std::uint64_t> not_hidden;  // calls that waited, by reason
+};
+
 /// Messages are put into classes by size: up to 256 bytes, 1 KB, 4 KB, … in powers of 4.
 [[nodiscard]] std::size_t size_class(std::uint64_t bytes);
+/// The longest message of the class.
+[[nodiscard]] std::uint64_t bytes_of_size_class(std::size_t size_class);
 [[nodiscard]] std::string name_of_size_class(std::size_t size_class);
 
 struct ReportTotals {
@@ -105,6 +130,7 @@ struct ReportTotals {
   std::map<PlacePath, Waiting> paths;                                       // empty where the trace keeps none
   std::map<std::pair<std::int32_t, std::int32_t>, PeerTotals> peers;        // rank, peer
   std::map<std::pair<std::string, std::size_t>, ProtocolTotals> protocols;  // protocol, size class; of received messages
+  std::map<std::string, CollectiveTotals> collectives;                      // by call and place
   std::map<std::string, std::uint64_t> fallbacks;
   std::map<std::string, TouchTotals> registrations;  // by event
   std::map<std::string, TouchTotals> migrations;     // by result

@@ -17,8 +17,13 @@ constexpr std::size_t fewest_operations_of_a_rank = 1024;
 
 }  // namespace
 
-Collector::Collector(std::vector<const TraceFile*> files, std::size_t most, Window window)
-    : files_(std::move(files)), window_(window), lanes_(files_), slices_(most), arrows_(most), density_(lanes_.all().size()) {}
+Collector::Collector(std::vector<const TraceFile*> files, std::size_t max_kept, Window window)
+    : files_(std::move(files)),
+      window_(window),
+      lanes_(files_),
+      slices_(max_kept),
+      arrows_(max_kept),
+      density_(lanes_.all().size()) {}
 
 void Collector::read(const Trace& trace, const std::string& name) {
   std::map<const TraceFile*, std::unique_ptr<RankLanes>> ranks;

@@ -25,7 +25,7 @@ struct Window {
 class Collector : public Sink {
  public:
   /// `most`: of slices, and of messages. `window`: what does not reach into it is passed over.
-  Collector(std::vector<const TraceFile*> files, std::size_t most, Window window);
+  Collector(std::vector<const TraceFile*> files, std::size_t max_kept, Window window);
 
   /// All records. `name` stands before the progress.
   void read(const Trace& trace, const std::string& name);

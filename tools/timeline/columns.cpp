@@ -8,18 +8,20 @@ namespace sluice::timeline {
 
 namespace {
 
-constexpr std::int64_t most = std::int64_t{1} << 52;
+constexpr std::int64_t max_exact = std::int64_t{1} << 52;
 
 }  // namespace
 
 void Columns::add(std::int64_t number) {
-  const std::int64_t cut = std::clamp(number, -most, most);
+  const std::int64_t cut = std::clamp(number, -max_exact, max_exact);
   std::uint64_t zigzag = static_cast<std::uint64_t>(cut) << 1 ^ static_cast<std::uint64_t>(cut >> 63);
   for (; zigzag >= 0x80; zigzag >>= 7) bytes_ += static_cast<char>(zigzag | 0x80);
   bytes_ += static_cast<char>(zigzag);
 }
 
-void Columns::add(std::uint64_t number) { add(static_cast<std::int64_t>(std::min(number, static_cast<std::uint64_t>(most)))); }
+void Columns::add(std::uint64_t number) {
+  add(static_cast<std::int64_t>(std::min(number, static_cast<std::uint64_t>(max_exact))));
+}
 
 std::string Columns::base64() const {
   constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -16,7 +16,7 @@ namespace sluice::timeline {
 template <class Piece>
 class Longest {
  public:
-  explicit Longest(std::size_t most) : most_(most) {}
+  explicit Longest(std::size_t max_kept) : max_(max_kept) {}
 
   /// Calls left_out(piece) for each that is too many.
   template <class LeaveOut>
@@ -27,13 +27,13 @@ class Longest {
       return;
     }
     kept_.push_back(piece);
-    if (kept_.size() >= 2 * most_ + 1) cut(leave_out);
+    if (kept_.size() >= 2 * max_ + 1) cut(leave_out);
   }
 
   /// When there are no more.
   template <class LeaveOut>
   std::vector<Piece>& finish(LeaveOut&& leave_out) {
-    if (kept_.size() > most_) cut(leave_out);
+    if (kept_.size() > max_) cut(leave_out);
     return kept_;
   }
 
@@ -52,7 +52,7 @@ class Longest {
 
   template <class LeaveOut>
   void cut(LeaveOut& leave_out) {
-    const auto last = kept_.begin() + static_cast<std::ptrdiff_t>(most_);
+    const auto last = kept_.begin() + static_cast<std::ptrdiff_t>(max_);
     std::nth_element(kept_.begin(), last, kept_.end(), [](const Piece& a, const Piece& b) { return rank_of(a) > rank_of(b); });
     longest_left_out_ = std::max(longest_left_out_, rank_of(*last));
     for (auto piece = last; piece != kept_.end(); ++piece) leave_out(*piece);
@@ -60,7 +60,7 @@ class Longest {
     kept_.erase(last, kept_.end());
   }
 
-  std::size_t most_;
+  std::size_t max_;
   std::vector<Piece> kept_;
   Rank longest_left_out_{};
   std::uint64_t left_out_ = 0;

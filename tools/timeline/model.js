@@ -13,9 +13,11 @@ const KINDS = [
   {name: "registration", label: "registration", part: "top", list: "registration"},
   {name: "migrate", label: "alias migration", part: "top", list: "eligibility"},
   {name: "helper", label: "helper thread awake", part: "base"},
+  {name: "collective", label: "collective call", part: "top", list: "collective"},
+  {name: "nonblocking", label: "nonblocking collective call", part: "below", list: "collective"},
 ];
 const RELEASE = KINDS.findIndex((kind) => kind.name === "release");
-const MATCH_UNEXPECTED = 2, MATCH_PUT = 16;
+const MATCH_UNEXPECTED = 2, MATCH_PUT = 16, CARRIED_LANES = 1;
 
 const page = JSON.parse(document.getElementById("data").textContent);
 
@@ -97,6 +99,17 @@ for (let i = 0; i < count.slices; i++) {
   if (slices.kind[i] === RELEASE && slices.operation[i]) releases.set(operationKey(slices.lane[i], slices.operation[i]), i);
 }
 function operationKey(lane, operation) { return page.lanes[lane].rank * 2 ** 32 + operation; }
+
+/** The slices of one collective call, by its name: they are on several ranks. */
+const collectives = new Map();
+for (let i = 0; i < count.slices; i++) {
+  if (!isCollective(i)) continue;
+  const ranks = collectives.get(collectiveKey(i)) || [];
+  ranks.push(i);
+  collectives.set(collectiveKey(i), ranks);
+}
+function isCollective(i) { return ["collective", "nonblocking"].includes(KINDS[slices.kind[i]].name); }
+function collectiveKey(i) { return [slices.communicator[i], slices.how[i] & CARRIED_LANES, slices.number[i]].join(); }
 
 /** Words come with 1 added, 0 being "not told". */
 function word(list, number) { return number > 0 ? page.words[list][number - 1] || String(number - 1) : ""; }

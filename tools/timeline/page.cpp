@@ -19,13 +19,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t max_frames_shown = 6;
-constexpr const char* word_lists[] = {"protocol", "reason", "ended",        "access",      "settle",  "release",
-                                      "held",     "match",  "registration", "eligibility", "fallback"};
+constexpr const char* word_lists[] = {"protocol", "reason",       "ended",       "access",   "settle",     "release", "held",
+                                      "match",    "registration", "eligibility", "fallback", "collective", "carried"};
 /// Values of a list that are looked up: more than any list has.
 constexpr std::uint32_t max_words = 64;
 constexpr std::uint32_t max_bits = 16;
 
-bool is_set_of_bits(std::string_view list) { return list == "release" || list == "match"; }
+bool is_set_of_bits(std::string_view list) { return list == "release" || list == "match" || list == "carried"; }
 
 /// The sites of all ranks under one numbering, 0 being none; only those that something refers to.
 class PageSites {
@@ -131,6 +131,9 @@ json slices_as_json(std::vector<Slice>& slices, PageSites& sites) {
   table.column("pages", [](const Slice& slice) { return std::int64_t{slice.pages}; });
   table.column("faults", [](const Slice& slice) { return std::int64_t{slice.faults}; });
   table.column("runs", [](const Slice& slice) { return std::int64_t{slice.runs}; });
+  table.column("communicator", [](const Slice& slice) { return std::int64_t{slice.communicator}; });
+  table.column("number", [](const Slice& slice) { return signed_of(slice.number); });
+  table.column("how", [](const Slice& slice) { return std::int64_t{slice.how}; });
   add_about(table);
   return table.as_json();
 }

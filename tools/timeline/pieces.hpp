@@ -22,9 +22,11 @@ enum class SliceKind : std::uint8_t {
   held,        // something waited for a release before it might leave
   registration,
   migrate,
-  helper,  // the helper thread was awake
+  helper,       // the helper thread was awake
+  collective,   // a blocking collective call
+  nonblocking,  // one that is not, until it was done
 };
-inline constexpr std::size_t slice_kinds = 11;
+inline constexpr std::size_t slice_kinds = 13;
 
 /// A number that the trace did not tell.
 inline constexpr std::uint16_t not_told = 0xffff;
@@ -51,6 +53,9 @@ struct Slice {
   std::uint16_t detail = not_told;  // as the trace has it
   About about;
   std::uint64_t waited_ns = 0;         // of a call: for operations of Sluice's. Of a release: on its pages
+  std::uint32_t communicator = 0;      // of a collective call
+  std::uint64_t number = 0;            // likewise: with its communicator and `lanes` of `how` the same on all ranks
+  std::uint32_t how = 0;               // likewise: bits of "carried"
   std::uint64_t hidden_ns = 0;         // of a release
   std::uint64_t touched_after_ns = 0;  // of a release; 0: not touched
   std::uint32_t pages = 0;             // of a release

@@ -52,6 +52,16 @@ void RankLanes::add(const Event& event) {
       return message_out(event, operation(record.operation));
     case Kind::match:
       return match(event, operation(record.operation));
+    case Kind::part:
+      return begin_part(event, operation(record.operation));
+    case Kind::collective:
+      return begin_collective(event, operation(record.operation));
+    case Kind::collective_end: {
+      Operation& ended = operation(record.operation);
+      ended.collective.waited_ns = record.value;
+      ended.collective.about.peer = record.peer;
+      return end_collective(ended, event.end_ns - start_ns_);
+    }
     case Kind::protocol: {
       About& about = operation(record.operation).about;
       about.protocol = record.detail;
@@ -134,16 +144,25 @@ void RankLanes::forget_one() {
       continue;
     }
     received(oldest, oldest.matched_ns);
-    if (oldest.release.state == Release::State::under_way) give_back_row(oldest);
+    if (oldest.is_entered && oldest.collective.kind == SliceKind::nonblocking) give_back_row(oldest.collective);
+    if (oldest.release.state == Release::State::under_way) give_back_row(oldest.release.slice);
     tell_release(oldest);
     operations_.erase(number);
     return;
   }
 }
 
-void RankLanes::give_back_row(const Operation& operation) {
-  std::uint32_t& shown = rows_[operation.release.slice.lane][operation.release.slice.row];
-  if (shown == operation.about.operation) shown = 0;
+std::uint8_t RankLanes::take_row(std::uint32_t lane, std::uint32_t operation) {
+  auto& rows = rows_[lane];
+  const auto unused = std::find(rows.begin(), rows.end(), 0U);
+  const auto row = static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(unused - rows.begin(), max_rows - 1));
+  rows[row] = operation;
+  return row;
+}
+
+void RankLanes::give_back_row(const Slice& shown) {
+  std::uint32_t& operation = rows_[shown.lane][shown.row];
+  if (operation == shown.about.operation) operation = 0;
 }
 
 void RankLanes::post(const Event& event, Operation& operation) {
@@ -159,6 +178,38 @@ void RankLanes::post(const Event& event, Operation& operation) {
   if (operation.out_ns >= 0) send_left(operation);
 }
 
+void RankLanes::begin_part(const Event& event, Operation& operation) {
+  operation.posted = true;
+  operation.lane = lane(event);
+  operation.site = event.record.site;
+  operation.about.bytes = event.record.bytes;
+  operation.about.peer = event.record.peer;
+}
+
+void RankLanes::begin_collective(const Event& event, Operation& operation) {
+  const trace::Record& record = event.record;
+  const bool is_nonblocking = (record.extra & trace::collective_nonblocking) != 0;
+  Slice& call = operation.collective;
+  call = slice(event, is_nonblocking ? SliceKind::nonblocking : SliceKind::collective);
+  call.about.bytes = record.bytes;
+  call.communicator = record.context;
+  call.number = record.value;
+  call.how = record.extra;
+  if (is_nonblocking) call.row = take_row(call.lane, record.operation);
+  operation.about.bytes = record.bytes;
+  operation.is_entered = true;
+}
+
+/// One whose begin is not in the trace is not shown.
+void RankLanes::end_collective(Operation& operation, std::int64_t end_ns) {
+  if (!std::exchange(operation.is_entered, false)) return;
+  Slice& call = operation.collective;
+  call.duration_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(end_ns - call.begin_ns, 0));
+  if (call.kind == SliceKind::nonblocking) give_back_row(call);
+  operation.complete = true;
+  sink_->add(call);
+}
+
 void RankLanes::post_at_once(const Event& event) {
   const trace::Record& record = event.record;
   if (record.peer < 0) return;
@@ -172,6 +223,7 @@ void RankLanes::post_at_once(const Event& event) {
 /// An announcement leaves before its send is written: the send's own record may be still to come.
 void RankLanes::message_out(const Event& event, Operation& operation) {
   const trace::Record& record = event.record;
+  if (is_message_of_collective(record)) return;
   const bool is_put = record.detail == trace::message_put;
   const bool is_numbered = record.detail == number_of(MessageKind::eager) || record.detail == number_of(MessageKind::rts);
   if (!is_numbered && !is_put) return;
@@ -192,7 +244,7 @@ void RankLanes::send_left(const Operation& operation) {
 void RankLanes::match(const Event& event, Operation& operation) {
   const trace::Record& record = event.record;
   operation.how = record.detail;
-  operation.matched_ns = event.end_ns - start_ns_;
+  if (!is_message_of_collective(record)) operation.matched_ns = event.end_ns - start_ns_;
   operation.about.peer = record.peer;
   operation.about.tag = record.tag;
   operation.about.bytes = record.bytes;
@@ -238,17 +290,14 @@ void RankLanes::begin_release(const Event& event, Operation& operation) {
   release = slice(event, SliceKind::release);
   release.duration_ns = 0;  // not known yet
   release.pages = record.extra;
-  auto& rows = rows_[release.lane];
-  const auto unused = std::find(rows.begin(), rows.end(), 0U);
-  release.row = static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(unused - rows.begin(), max_rows - 1));
-  rows[release.row] = record.operation;
+  release.row = take_row(release.lane, record.operation);
   operation.release.state = Release::State::under_way;
 }
 
 void RankLanes::end_release(const Event& event, Operation& operation) {
   Slice& release = operation.release.slice;
   if (operation.release.state == Release::State::under_way) {
-    give_back_row(operation);
+    give_back_row(release);
     const std::int64_t end_ns = event.end_ns - start_ns_;
     release.duration_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(end_ns - release.begin_ns, 0));
     release.detail = static_cast<std::uint16_t>(release.detail | event.record.detail);
@@ -271,6 +320,7 @@ void RankLanes::tell_release(Operation& operation) {
 /// Nothing more is told of it.
 void RankLanes::end(Operation& operation, std::int64_t end_ns) {
   received(operation, operation.matched_ns);
+  end_collective(operation, end_ns);
   Slice rest;
   rest.about = operation.about;
   if (operation.waiting.since_ns >= 0) {

@@ -64,15 +64,20 @@ class RankLanes {
     MessageName message;
     Release release;
     Waiting waiting;
+    bool is_entered = false;  // of a collective call that is not over
+    Slice collective;
   };
   static constexpr int max_passed_over = 16;
-  static constexpr std::size_t max_rows = 4;  // releases at the same time that are shown below one another
+  static constexpr std::size_t max_rows = 4;  // of releases and nonblocking calls at the same time
 
   void post(const Event& event, Operation& operation);
   void post_at_once(const Event& event);
   void message_out(const Event& event, Operation& operation);
   void match(const Event& event, Operation& operation);
   void complete(const Event& event, Operation& operation);
+  void begin_part(const Event& event, Operation& operation);
+  void begin_collective(const Event& event, Operation& operation);
+  void end_collective(Operation& operation, std::int64_t end_ns);
   void wait_on_pages(const Event& event, Operation& operation, SliceKind kind);
   void begin_release(const Event& event, Operation& operation);
   void end_release(const Event& event, Operation& operation);
@@ -84,7 +89,9 @@ class RankLanes {
   /// The one that a record names, also if nothing was told of it before.
   Operation& operation(std::uint32_t number);
   void forget_one();
-  void give_back_row(const Operation& operation);
+  /// A row of the lane in which nothing is shown.
+  std::uint8_t take_row(std::uint32_t lane, std::uint32_t operation);
+  void give_back_row(const Slice& shown);
   [[nodiscard]] Slice slice(const Event& event, SliceKind kind) const;
   [[nodiscard]] std::uint32_t lane(const Event& event) const { return lanes_->number(number_, event.thread); }
   [[nodiscard]] MessageName name(const Event& event) const {
@@ -100,7 +107,7 @@ class RankLanes {
   std::unordered_map<std::uint32_t, Operation> operations_;
   std::deque<std::uint32_t> first_met_;  // operations, in this order
   std::unordered_map<std::uint32_t, std::array<std::uint32_t, max_rows>>
-      rows_;  // by lane: the operation whose release is shown there
+      rows_;  // by lane: the operation of which something is shown there
 };
 
 }  // namespace sluice::timeline

@@ -19,8 +19,8 @@ namespace {
 
 std::int64_t nanoseconds(double seconds) {
   constexpr double ns_in_a_second = 1e9;
-  constexpr double most = 9e18;
-  return static_cast<std::int64_t>(std::clamp(seconds * ns_in_a_second, -most, most));
+  constexpr double max_ns = 9e18;
+  return static_cast<std::int64_t>(std::clamp(seconds * ns_in_a_second, -max_ns, max_ns));
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ TimelineCommand::TimelineCommand(CLI::App& parent)
                    "Write an HTML page with the lanes of all threads, their waits, and messages between them") {
   command().add_option("-o,--output", output_, "The page; timeline.html otherwise")->type_name("FILE");
   command()
-      .add_option("--most", most_,
+      .add_option("--most", max_,
                   "How many slices, and how many messages, the page shows one by one: the longest; 100000 otherwise")
       ->type_name("NUMBER")
       ->check(CLI::PositiveNumber);
@@ -55,7 +55,7 @@ int TimelineCommand::execute() {
   if (!(from_s_ < to_s_)) throw std::runtime_error(fmt::format("--to {}: it must be later than --from", to_s_));
   const Interruptible interruptible;
   OutputFile page(output_);  // before what takes long: it may fail
-  timeline::Collector collector(wanted_files(*trace), most_, {nanoseconds(from_s_), nanoseconds(to_s_)});
+  timeline::Collector collector(wanted_files(*trace), max_, {nanoseconds(from_s_), nanoseconds(to_s_)});
   collector.read(*trace, "sluice timeline");
   timeline::Content content = collector.content(*trace);
   content.name = std::filesystem::path(path()).lexically_normal().string();

@@ -22,7 +22,7 @@ class TimelineCommand : public TraceCommand {
   [[nodiscard]] std::vector<const TraceFile*> wanted_files(const Trace& trace) const;
 
   std::string output_ = "timeline.html";
-  std::size_t most_ = 100000;
+  std::size_t max_ = 100000;
   std::vector<std::int32_t> ranks_;
   double from_s_ = -std::numeric_limits<double>::infinity();
   double to_s_ = std::numeric_limits<double>::infinity();

@@ -31,6 +31,17 @@ function aboutRelease(i) {
   ];
 }
 
+function aboutCollective(i) {
+  const ranks = collectives.get(collectiveKey(i));
+  const last = ranks.reduce((latest, other) => slices.begin[other] > slices.begin[latest] ? other : latest);
+  const later = slices.begin[last] - slices.begin[i];
+  return [
+    ["carried", wordsOfBits("carried", slices.how[i]) || "by messages"],
+    ["waited in the call", timeText(slices.waited[i])],
+    ["last to enter", `rank ${lanes[slices.lane[last]].rank.rank}${later > 0 ? `, ${timeText(later)} later` : ""}, of ${countText(ranks.length, "rank")}`],
+  ];
+}
+
 function tellSlice(i) {
   const kind = KINDS[slices.kind[i]];
   const detail = slices.detail[i];
@@ -39,6 +50,7 @@ function tellSlice(i) {
   told.push(...aboutSite("site", slices.site[i]));
   if (kind.name === "call") told.push(["waited", timeText(slices.waited[i])]);
   if (kind.name === "release") told.push(...aboutRelease(i));
+  if (isCollective(i)) told.push(...aboutCollective(i));
   told.push(...aboutOperation(slices, i));
   const release = releases.get(operationKey(slices.lane[i], slices.operation[i]));
   if (slices.operation[i] && release !== undefined && release !== i) told.push(...aboutRelease(release));

@@ -17,14 +17,14 @@ struct Damage {
 
 class DamageLog {
  public:
-  static constexpr std::size_t most_kept = 50;
+  static constexpr std::size_t max_kept = 50;
 
   void add(const std::filesystem::path& file, std::uint64_t offset, std::string what) {
-    if (kept_.size() < most_kept) kept_.push_back({file, offset, std::move(what)});
+    if (kept_.size() < max_kept) kept_.push_back({file, offset, std::move(what)});
     ++found_;
   }
 
-  /// All that were found, of which the first `most_kept` are kept.
+  /// All that were found, of which the first `max_kept` are kept.
   [[nodiscard]] std::size_t found() const { return found_; }
   [[nodiscard]] const std::vector<Damage>& kept() const { return kept_; }
 

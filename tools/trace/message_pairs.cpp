@@ -10,6 +10,7 @@ namespace sluice {
 using trace::Kind;
 
 bool is_end_of_message(const trace::Record& record) {
+  if (is_message_of_collective(record)) return false;
   switch (static_cast<Kind>(record.kind)) {
     case Kind::post_send:
       return (record.detail & trace::post_at_once) != 0 && record.peer >= 0;
@@ -22,6 +23,11 @@ bool is_end_of_message(const trace::Record& record) {
     default:
       return false;
   }
+}
+
+bool is_message_of_collective(const trace::Record& record) {
+  const auto kind = static_cast<Kind>(record.kind);
+  return (kind == Kind::match || kind == Kind::message_out) && record.extra != 0;
 }
 
 bool tells_of_send(const trace::Record& record) { return static_cast<Kind>(record.kind) != Kind::match; }

@@ -30,7 +30,9 @@ struct MessageName {
   bool operator==(const MessageName&) const = default;
 };
 
-/// True of records that tell that a message left for its receiver, or met its receive there.
+/// True of records of messages that collective calls consist of.
+[[nodiscard]] bool is_message_of_collective(const trace::Record& record);
+/// True of records that tell that a message of the program's left for its receiver, or met its receive there.
 [[nodiscard]] bool is_end_of_message(const trace::Record& record);
 /// Whether such a record is the sender's.
 [[nodiscard]] bool tells_of_send(const trace::Record& record);

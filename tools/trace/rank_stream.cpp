@@ -4,7 +4,7 @@
 
 namespace sluice {
 
-RankStream::RankStream(const TraceFile& file) : file_(&file) {
+RankStream::RankStream(const TraceFile& file, Reading reading) : file_(&file), reading_(reading) {
   const auto& chunks = file.chunks();
   for (auto first = chunks.begin(); first != chunks.end();) {
     const auto last = std::find_if(first, chunks.end(), [&](const ChunkPlace& chunk) { return chunk.thread != first->thread; });
@@ -18,7 +18,8 @@ RankStream::RankStream(const TraceFile& file) : file_(&file) {
 bool RankStream::load(Thread& thread) {
   while (thread.next == thread.records.size()) {
     if (thread.next_chunk == thread.end) return false;
-    file_->read(*thread.next_chunk++, thread.records);
+    const ChunkPlace& chunk = *thread.next_chunk++;
+    reading_ == Reading::first ? file_->read(chunk, thread.records) : file_->read_again(chunk, thread.records);
     thread.next = 0;
   }
   thread.time_ns = std::max(thread.time_ns, thread.records[thread.next].time_ns);

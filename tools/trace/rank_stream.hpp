@@ -23,10 +23,13 @@ struct Event {
   [[nodiscard]] trace::Kind kind() const { return static_cast<trace::Kind>(record.kind); }
 };
 
+/// Of what is read again, damage has been complained of already.
+enum class Reading : std::uint8_t { first, again };
+
 class RankStream {
  public:
   /// `file` must outlive this.
-  explicit RankStream(const TraceFile& file);
+  explicit RankStream(const TraceFile& file, Reading reading = Reading::first);
 
   /// False when there is none left.
   bool next(Event& event);
@@ -42,6 +45,7 @@ class RankStream {
   bool load(Thread& thread);
 
   const TraceFile* file_;
+  Reading reading_;
   std::vector<Thread> threads_;
 };
 

@@ -70,9 +70,9 @@ std::size_t Trace::chunks() const {
   return all;
 }
 
-TraceStream::TraceStream(const std::vector<const TraceFile*>& files) {
+TraceStream::TraceStream(const std::vector<const TraceFile*>& files, Reading reading) {
   for (const TraceFile* const file : files) {
-    auto rank = std::make_unique<Rank>(Rank{RankStream(*file), {}});
+    auto rank = std::make_unique<Rank>(Rank{RankStream(*file, reading), {}});
     if (rank->stream.next(rank->event)) heap_.push_back(std::move(rank));
   }
   std::make_heap(heap_.begin(), heap_.end(), later);

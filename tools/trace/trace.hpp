@@ -38,7 +38,7 @@ class Trace {
 /// The events of some ranks, in order of time.
 class TraceStream {
  public:
-  explicit TraceStream(const std::vector<const TraceFile*>& files);
+  explicit TraceStream(const std::vector<const TraceFile*>& files, Reading reading = Reading::first);
 
   bool next(Event& event);
 

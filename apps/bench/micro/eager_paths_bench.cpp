@@ -20,7 +20,7 @@ constexpr int rounds = 20;
 
 class CountingSink final : public MessageSink {
  public:
-  void on_message(Peer, const MessageHeader&, std::span<const std::byte>) override { ++messages; }
+  void on_message(Peer, const WireHeader&, std::span<const std::byte>) override { ++messages; }
   void on_room(Peer) override {}
   std::size_t messages = 0;
 };

@@ -35,14 +35,14 @@ struct Side {
     std::byte* room = nullptr;
     while (!(room = out.reserve(bytes))) __builtin_ia32_pause();
     copy_to_shared(room, buffer.data(), bytes);
-    MessageHeader header;
+    WireHeader header;
     header.kind = MessageKind::eager;
     header.payload_bytes = static_cast<std::uint32_t>(bytes);
     out.publish(header, true);
   }
 
   void receive() {
-    const auto copy = [&](const MessageHeader&, std::span<const std::byte> payload) {
+    const auto copy = [&](const WireHeader&, std::span<const std::byte> payload) {
       std::memcpy(buffer.data(), payload.data(), payload.size());
     };
     while (in.take(copy) != RingReader::Found::message) {

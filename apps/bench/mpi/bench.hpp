@@ -63,6 +63,7 @@ class Work {
 void ping_pong(Arguments);
 void bandwidth(Arguments);
 void bidirectional(Arguments);
+void fresh(Arguments);
 void late_sender(Arguments);
 void read_at_once(Arguments);
 void late_receiver(Arguments);
@@ -70,9 +71,12 @@ void ring(Arguments);
 void all_to_all(Arguments);
 void collectives(Arguments);
 void collective_calls(Arguments);
+void one_sided_calls(Arguments);
 void halo(Arguments);
+void faces(Arguments);
 void idle(Arguments);
 void null_calls(Arguments);
+void allocations(Arguments);
 void sweep(Arguments);
 void completions(Arguments);
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <ranges>
 
@@ -25,7 +26,7 @@ constexpr int warm_up = 20;
 constexpr int root = 0;
 
 /// Who waits for whom.
-enum class Flow : std::uint8_t { all, from_root, to_root };
+enum class Flow : std::uint8_t { all, from_root, to_root, from_lower };
 /// The blocks of one buffer of a rank. `each`: one for each rank.
 enum class Blocks : std::uint8_t { none, one, each, one_at_root, each_at_root, one_elsewhere };
 
@@ -34,6 +35,8 @@ struct Buffers {
   std::byte* in;
   int bytes;  // of a block
   bool at_root;
+  const int* counts;  // of calls with counts: each is `bytes`
+  const int* places;
   [[nodiscard]] int doubles() const { return bytes / static_cast<int>(sizeof(double)); }
 };
 
@@ -45,6 +48,8 @@ struct Call {
   bool sums;
   void (*make)(const Buffers&);
 };
+
+void wait_for(MPI_Request request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
 
 constexpr std::array calls{
     Call{"Barrier", Flow::all, Blocks::none, Blocks::none, false, [](const Buffers&) { MPI_Barrier(MPI_COMM_WORLD); }},
@@ -62,6 +67,48 @@ constexpr std::array calls{
          [](const Buffers& b) { MPI_Gather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, root, MPI_COMM_WORLD); }},
     Call{"Scatter", Flow::from_root, Blocks::each_at_root, Blocks::one, false,
          [](const Buffers& b) { MPI_Scatter(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, root, MPI_COMM_WORLD); }},
+    Call{"Allgatherv", Flow::all, Blocks::one, Blocks::each, false,
+         [](const Buffers& b) { MPI_Allgatherv(b.out, b.bytes, MPI_BYTE, b.in, b.counts, b.places, MPI_BYTE, MPI_COMM_WORLD); }},
+    Call{"Alltoallv", Flow::all, Blocks::each, Blocks::each, false,
+         [](const Buffers& b) {
+           MPI_Alltoallv(b.out, b.counts, b.places, MPI_BYTE, b.in, b.counts, b.places, MPI_BYTE, MPI_COMM_WORLD);
+         }},
+    Call{"Gatherv", Flow::to_root, Blocks::one, Blocks::each_at_root, false,
+         [](const Buffers& b) {
+           MPI_Gatherv(b.out, b.bytes, MPI_BYTE, b.in, b.counts, b.places, MPI_BYTE, root, MPI_COMM_WORLD);
+         }},
+    Call{"Scatterv", Flow::from_root, Blocks::each_at_root, Blocks::one, false,
+         [](const Buffers& b) {
+           MPI_Scatterv(b.out, b.counts, b.places, MPI_BYTE, b.in, b.bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+         }},
+    Call{"Scan", Flow::from_lower, Blocks::one, Blocks::one, true,
+         [](const Buffers& b) { MPI_Scan(b.out, b.in, b.doubles(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }},
+    Call{"Reduce_scatter_block", Flow::all, Blocks::each, Blocks::one, true,
+         [](const Buffers& b) { MPI_Reduce_scatter_block(b.out, b.in, b.doubles(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }},
+    Call{"Ibarrier", Flow::all, Blocks::none, Blocks::none, false,
+         [](const Buffers&) {
+           MPI_Request request;
+           MPI_Ibarrier(MPI_COMM_WORLD, &request);
+           wait_for(request);
+         }},
+    Call{"Iallreduce", Flow::all, Blocks::one, Blocks::one, true,
+         [](const Buffers& b) {
+           MPI_Request request;
+           MPI_Iallreduce(b.out, b.in, b.doubles(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+           wait_for(request);
+         }},
+    Call{"Ibcast", Flow::from_root, Blocks::one_at_root, Blocks::one_elsewhere, false,
+         [](const Buffers& b) {
+           MPI_Request request;
+           MPI_Ibcast(b.at_root ? b.out : b.in, b.bytes, MPI_BYTE, root, MPI_COMM_WORLD, &request);
+           wait_for(request);
+         }},
+    Call{"Ialltoall", Flow::all, Blocks::each, Blocks::each, false,
+         [](const Buffers& b) {
+           MPI_Request request;
+           MPI_Ialltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+           wait_for(request);
+         }},
 };
 
 int blocks_of(Blocks blocks) {
@@ -96,7 +143,10 @@ class Operation {
         outgoing_(blocks_of(call.out)),
         incoming_(blocks_of(call.in)),
         out_(static_cast<std::size_t>(outgoing_) * bytes / sizeof(double)),
-        in_(static_cast<std::size_t>(incoming_) * bytes / sizeof(double)) {}
+        in_(static_cast<std::size_t>(incoming_) * bytes / sizeof(double)),
+        counts_(static_cast<std::size_t>(ranks_), static_cast<int>(bytes)) {
+    for (int block = 0; block < ranks_; ++block) places_.push_back(block * static_cast<int>(bytes));
+  }
 
   void step() {
     ++step_;
@@ -104,7 +154,7 @@ class Operation {
       each_line(out_.data(), block,
                 [&](double& at, std::size_t line) { at = word(step_, rank_, outgoing_ == 1 ? 0 : block, line); });
     }
-    call_.make({bytes_of(out_), bytes_of(in_), static_cast<int>(bytes_), rank_ == root});
+    call_.make({bytes_of(out_), bytes_of(in_), static_cast<int>(bytes_), rank_ == root, counts_.data(), places_.data()});
     bool correct = true;
     for (int block = 0; block < incoming_; ++block) {
       each_line(in_.data(), block, [&](const double& at, std::size_t line) { correct &= at == expected(block, line); });
@@ -124,7 +174,10 @@ class Operation {
   [[nodiscard]] double expected(int block, std::size_t line) const {
     const bool each_for_each = call_.out == Blocks::each || call_.out == Blocks::each_at_root;
     const int to = each_for_each ? rank_ : 0;
-    if (call_.sums) return ranks_ * (word(step_, 0, 0, line) + 31.0 * (ranks_ - 1) / 2);
+    if (call_.sums) {
+      const int summed = call_.flow == Flow::from_lower ? rank_ + 1 : ranks_;
+      return summed * (word(step_, 0, to, line) + 31.0 * (summed - 1) / 2);
+    }
     return word(step_, call_.flow == Flow::from_root ? root : block, to, line);
   }
 
@@ -137,6 +190,8 @@ class Operation {
   const int incoming_;
   std::vector<double> out_;
   std::vector<double> in_;
+  std::vector<int> counts_;
+  std::vector<int> places_;
   std::uint64_t step_ = 0;
 };
 
@@ -164,6 +219,8 @@ class Gaps {
   void wait_for_each_other() {
     if (flow_ == Flow::all) std::ranges::fill(at_, std::ranges::max(at_));
     if (flow_ == Flow::to_root) at_[root] = std::ranges::max(at_);
+    if (flow_ == Flow::from_lower)
+      std::partial_sum(at_.begin(), at_.end(), at_.begin(), [](double a, double b) { return std::max(a, b); });
     if (flow_ == Flow::from_root) std::ranges::transform(at_, at_.begin(), [&](double at) { return std::max(at, at_[root]); });
   }
 

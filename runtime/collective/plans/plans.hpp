@@ -11,6 +11,8 @@
 //   scatter              root: a block for each rank   own part                      root: own part stays in operand
 //   allgather            own part                      a block for each rank         own part lies in result
 //   alltoall             a block for each rank         a block for each rank         all lies in result
+//   neighbour_allgather  own part                      a block for each source
+//   neighbour_alltoall   a block for each destination  a block for each source
 //   reduce_scatter       all strips, one after the     own strip                     operand is result, which has all
 //                        other                                                       strips, and own strip at its front
 //
@@ -36,6 +38,8 @@ Schedule gather(const Shape& shape);
 Schedule scatter(const Shape& shape);
 Schedule allgather(const Shape& shape);
 Schedule alltoall(const Shape& shape);
+Schedule neighbour_allgather(const Shape& shape);
+Schedule neighbour_alltoall(const Shape& shape);
 Schedule reduce_scatter(const Shape& shape);
 Schedule scan(const Shape& shape);
 Schedule exscan(const Shape& shape);

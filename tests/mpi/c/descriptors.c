@@ -6,9 +6,9 @@
 
 #include "suite.h"
 
-static int opens_files(int most, int* files) {
+static int opens_files(int max_files, int* files) {
   int opened = 0;
-  while (opened < most && (files[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) opened++;
+  while (opened < max_files && (files[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) opened++;
   return opened;
 }
 

@@ -198,22 +198,22 @@ static void both_directions_at_once(void) {
 
 // What is sent again as it was may go another way than what is written anew, and does not overtake it.
 static void buffers_that_are_sent_again(void) {
-  enum { messages = 60, most = 32768 };
+  enum { messages = 60, max_bytes = 32768 };
   static const int sizes[] = {16384, 32768, 20001};
-  char* out = allocate(most);
-  char* in = allocate(most);
+  char* out = allocate(max_bytes);
+  char* in = allocate(max_bytes);
   for (int i = 0; i < messages && rank < 2; i++) {
     const int bytes = sizes[i / 20];
     const unsigned content = (unsigned)(i / 7);
-    if (i % 7 == 0 && rank == 0) fill(out, most, content);
+    if (i % 7 == 0 && rank == 0) fill(out, max_bytes, content);
     int number = i;
     if (rank == 0) {
       MPI_Send(out, bytes, MPI_BYTE, 1, 0, WORLD);
       MPI_Send(&number, 1, MPI_INT, 1, 0, WORLD);
     } else {
       MPI_Status status;
-      memset(in, 0, most);
-      MPI_Recv(in, most, MPI_BYTE, 0, 0, WORLD, &status);
+      memset(in, 0, max_bytes);
+      MPI_Recv(in, max_bytes, MPI_BYTE, 0, 0, WORLD, &status);
       expect_status(&status, 0, 0, MPI_BYTE, bytes);
       expect_filled(in, (size_t)bytes, content);
       MPI_Recv(&number, 1, MPI_INT, 0, 0, WORLD, IGNORE);
@@ -226,9 +226,9 @@ static void buffers_that_are_sent_again(void) {
 
 // As benchmarks do: all messages of a window out of one buffer and into one buffer.
 static void windows_of_one_buffer(void) {
-  enum { messages = 16, most = 3000000, rounds = 8 };
-  static const int sizes[] = {20000, 100001, 1000000, most};
-  char* buffer = allocate(most);
+  enum { messages = 16, max_bytes = 3000000, rounds = 8 };
+  static const int sizes[] = {20000, 100001, 1000000, max_bytes};
+  char* buffer = allocate(max_bytes);
   MPI_Request requests[messages];
   for (int round = 0; round < rounds && rank < 2; round++) {
     const int bytes = sizes[round / 2];
@@ -236,7 +236,7 @@ static void windows_of_one_buffer(void) {
       fill(buffer, (size_t)bytes, (unsigned)round);
       for (int i = 0; i < messages; i++) MPI_Isend(buffer, bytes, MPI_BYTE, 1, i % 2, WORLD, &requests[i]);
     } else {
-      memset(buffer, 0, most);
+      memset(buffer, 0, max_bytes);
       for (int i = 0; i < messages; i++) MPI_Irecv(buffer, bytes, MPI_BYTE, 0, i % 2, WORLD, &requests[i]);
     }
     MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);

@@ -3,12 +3,12 @@
 // comes by itself.
 #include "suite.h"
 
-enum { most = 300 };
+enum { max_count = 300 };
 
-static MPI_Request requests[most + 1];
+static MPI_Request requests[max_count + 1];
 static MPI_Request persistent;
-static int values[most], indices[most];
-static MPI_Status statuses[most];
+static int values[max_count], indices[max_count];
+static MPI_Status statuses[max_count];
 
 static void post(int i) {
   values[i] = -1;
@@ -95,9 +95,9 @@ static void by_some(int waits, int count, int mixed, int ignores) {
 }
 
 static void of_every_length(void) {
-  static const int counts[] = {1, 2, 3, 4, 5, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, most};
+  static const int counts[] = {1, 2, 3, 4, 5, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, max_count};
   int nowhere = 0;
-  MPI_Recv_init(&nowhere, 1, MPI_INT, rank, most + 1, WORLD, &persistent);
+  MPI_Recv_init(&nowhere, 1, MPI_INT, rank, max_count + 1, WORLD, &persistent);
   for (unsigned c = 0; c < sizeof counts / sizeof counts[0]; c++) {
     for (int kind = 0; kind < 8; kind++) {
       by_all(kind & 1, counts[c], kind & 2, kind & 4);
@@ -153,7 +153,7 @@ static int draw(int below) {
 }
 
 // What has been sent and is not received yet; -1: no receive is posted.
-static int sent[most];
+static int sent[max_count];
 
 static void take(int i, const MPI_Status* status) {
   EXPECT(i >= 0 && sent[i] > 0, "request %d completed", i);
@@ -289,12 +289,12 @@ static void beside_the_host(void) {
           seen += completed;
         }
         EXPECT_EQ(seen, count);
-        for (int to = 1; to < size; to++) MPI_Send(&seen, 1, MPI_INT, to, most, WORLD);
+        for (int to = 1; to < size; to++) MPI_Send(&seen, 1, MPI_INT, to, max_count, WORLD);
         MPI_Waitsome(count + 1, requests, &completed, indices, statuses);
         EXPECT_EQ(completed, 1);
         EXPECT_EQ(indices[0], count);
       } else {
-        MPI_Recv(&seen, 1, MPI_INT, 0, most, WORLD, IGNORE);
+        MPI_Recv(&seen, 1, MPI_INT, 0, max_count, WORLD, IGNORE);
         MPI_Ibarrier(comm, &requests[0]);
         MPI_Wait(&requests[0], IGNORE);
       }

@@ -2,9 +2,9 @@
 // either; every mode, every way to start and to complete, beside messages of others, and with buffers that others share.
 #include "late.h"
 
-enum { tag = 5, most = 3 * MB + 17 };
+enum { tag = 5, max_bytes = 3 * MB + 17 };
 
-static const int sizes[] = {0, 1, 7, 1023, 1024, 1025, 4096, 8191, 32769, 65535, 65536, 65537, 131071, MB + 1, most};
+static const int sizes[] = {0, 1, 7, 1023, 1024, 1025, 4096, 8191, 32769, 65535, 65536, 65537, 131071, MB + 1, max_bytes};
 enum { size_count = sizeof sizes / sizeof sizes[0], comm_count = 5 };
 
 static MPI_Comm comms[comm_count];
@@ -15,7 +15,7 @@ typedef void (*InComm)(MPI_Comm comm, int me);
 
 static void in_each_comm(InComm act) {
   MPI_Group world, own;
-  out = allocate(most), in = allocate(most);
+  out = allocate(max_bytes), in = allocate(max_bytes);
   comms[0] = WORLD, comms[1] = MPI_COMM_SELF;
   MPI_Comm_split(WORLD, rank, 0, &comms[2]);
   MPI_Comm_dup(MPI_COMM_SELF, &comms[3]);
@@ -46,7 +46,7 @@ static void check(int bytes, unsigned seed, MPI_Status* status, int me) {
 typedef int (*Start)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 typedef int (*Send)(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 
-static char attached[most + MPI_BSEND_OVERHEAD];
+static char attached[max_bytes + MPI_BSEND_OVERHEAD];
 static void attach(void) { MPI_Buffer_attach(attached, sizeof attached); }
 static void detach(void) {
   void* buffer;
@@ -310,13 +310,13 @@ static void communicator_freed_meanwhile(void) {
   MPI_Comm comm;
   MPI_Request two[2];
   MPI_Comm_dup(MPI_COMM_SELF, &comm);
-  out = allocate(most), in = allocate(most);
-  prepare(most, 9);
-  MPI_Isend(out, most, MPI_BYTE, 0, tag, comm, &two[0]);
-  MPI_Irecv(in, most, MPI_BYTE, 0, tag, comm, &two[1]);
+  out = allocate(max_bytes), in = allocate(max_bytes);
+  prepare(max_bytes, 9);
+  MPI_Isend(out, max_bytes, MPI_BYTE, 0, tag, comm, &two[0]);
+  MPI_Irecv(in, max_bytes, MPI_BYTE, 0, tag, comm, &two[1]);
   MPI_Comm_free(&comm);
   MPI_Waitall(2, two, MPI_STATUSES_IGNORE);
-  expect_filled(in, most, 9);
+  expect_filled(in, max_bytes, 9);
   free(out), free(in);
 }
 
@@ -324,27 +324,27 @@ static void communicator_freed_meanwhile(void) {
 /// this rank itself at once, and lands beside what is still coming.
 static void beside_a_late_message(void) {
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
-  char* late = allocate(2 * (size_t)most);
-  out = allocate(most), in = allocate(most);
+  char* late = allocate(2 * (size_t)max_bytes);
+  out = allocate(max_bytes), in = allocate(max_bytes);
   for (unsigned round = 0; round < 6; round++) {
     MPI_Request requests[3];
     MPI_Status status;
-    prepare(most, round);
-    memset(late, 0x77, 2 * (size_t)most);
-    MPI_Irecv(late, most, MPI_BYTE, before, 1, WORLD, &requests[0]);
-    MPI_Irecv(late + most, most, MPI_BYTE, rank, tag, WORLD, &requests[1]);
-    MPI_Isend(out, most, MPI_BYTE, rank, tag, WORLD, &requests[2]);
+    prepare(max_bytes, round);
+    memset(late, 0x77, 2 * (size_t)max_bytes);
+    MPI_Irecv(late, max_bytes, MPI_BYTE, before, 1, WORLD, &requests[0]);
+    MPI_Irecv(late + max_bytes, max_bytes, MPI_BYTE, rank, tag, WORLD, &requests[1]);
+    MPI_Isend(out, max_bytes, MPI_BYTE, rank, tag, WORLD, &requests[2]);
     be_late();
     MPI_Request sent;
-    MPI_Isend(out, most, MPI_BYTE, next, 1, WORLD, &sent);
+    MPI_Isend(out, max_bytes, MPI_BYTE, next, 1, WORLD, &sent);
     if (round % 2) MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; round % 2 == 0 && i < 3; i++) MPI_Wait(&requests[i], IGNORE);
-    MPI_Isend(late, most, MPI_BYTE, rank, tag, WORLD, &requests[0]);
-    MPI_Recv(in, most, MPI_BYTE, MPI_ANY_SOURCE, tag, WORLD, &status);
+    MPI_Isend(late, max_bytes, MPI_BYTE, rank, tag, WORLD, &requests[0]);
+    MPI_Recv(in, max_bytes, MPI_BYTE, MPI_ANY_SOURCE, tag, WORLD, &status);
     MPI_Wait(&requests[0], IGNORE);
-    check(most, round, &status, rank);
-    expect_filled(late, most, round);
-    expect_filled(late + most, most, round);
+    check(max_bytes, round, &status, rank);
+    expect_filled(late, max_bytes, round);
+    expect_filled(late + max_bytes, max_bytes, round);
     MPI_Wait(&sent, IGNORE);
   }
   free(out), free(in), free(late);

@@ -1,5 +1,5 @@
-/* Every way in which a message travels and a receive is released, with every byte checked; for runs in which a system call
- * fails (inject.c). Pairs of ranks. */
+/* Every way in which a message travels and a receive is released, and collective calls, with every byte checked; for runs in
+ * which a system call fails (inject.c). Pairs of ranks. */
 
 #include <string.h>
 #include <sys/wait.h>
@@ -10,6 +10,12 @@ enum { rounds = 12, late_us = 1500 };
 
 static int partner;
 static int sends_first;
+
+static void check_sum(int sum, int expected) {
+  if (sum == expected) return;
+  fprintf(stderr, "WRONG DATA: the sum is %d, expected %d\n", sum, expected);
+  _exit(3);
+}
 
 /* The two of a pair take turns in being late. */
 static void one_way(unsigned char* buffer, size_t bytes, int message, int from_first) {
@@ -41,6 +47,24 @@ static void both_ways(unsigned char* in, unsigned char* out, size_t bytes, int m
   check(out, bytes, sent);
 }
 
+/* Short ones and long ones, in which all ranks but one come late. */
+static void collective_calls(unsigned char* in, unsigned char* out, int round) {
+  enum { bytes = 400000, numbers = bytes / (int)sizeof(int) };
+  const int root = round % world_size(), message = 3000 + round;
+  int sum = 0, *const own = (int*)out, *const all = (int*)in;
+  MPI_Request request;
+  if (world_rank() != root) usleep(late_us);
+  MPI_Allreduce(&round, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  check_sum(sum, round * world_size());
+  if (world_rank() == root) fill(in, bytes, message);
+  MPI_Bcast(in, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+  check(in, bytes, message);
+  for (int i = 0; i < numbers; ++i) own[i] = i % 1000 + round;
+  MPI_Iallreduce(own, all, numbers, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < numbers; ++i) check_sum(all[i], (i % 1000 + round) * world_size());
+}
+
 static void child_compares(const unsigned char* buffer, size_t bytes, int message) {
   int status = -1;
   const pid_t child = fork();
@@ -66,6 +90,7 @@ int main(int argc, char** argv) {
       one_way(in, sizes[i], 10 * round + i, round % 2);
       both_ways(in, out, sizes[i], 10 * round + i);
     }
+    collective_calls(in, out, round);
     unsigned char* fresh = malloc(600000);
     one_way(fresh, 600000, round, 1);
     one_way(fresh, 600000, round, 0);

@@ -2,9 +2,9 @@
  *   INJECT=CALL:N    that one;  INJECT=CALL:N+  that and all later ones
  *   INJECT_RANK=R    in this rank only
  *   INJECT_COUNTS=1  says at the end how often each was called
- * CALL: memfd_create, mmap, mprotect, userfaultfd, ioctl (of userfaultfd), process_vm_readv, futex (waits: waking does not fail
- * at a good address). Whose call it is, is told from the return address: inside libsluice.so, but not in a function of the same
- * name, which stands in front of the C library for the application. */
+ * CALL: memfd_create, mmap, mprotect, userfaultfd, ioctl (of userfaultfd), process_vm_readv, process_vm_writev, futex (waits:
+ * waking does not fail at a good address). Whose call it is, is told from the return address: inside libsluice.so, but not in a
+ * function of the same name, which stands in front of the C library for the application. */
 
 #undef _FILE_OFFSET_BITS  // both names of mmap are defined here
 #include <dlfcn.h>
@@ -23,12 +23,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum Call { memfd_create_, mmap_, mprotect_, userfaultfd_, ioctl_, process_vm_readv_, futex_, calls };
+enum Call { memfd_create_, mmap_, mprotect_, userfaultfd_, ioctl_, process_vm_readv_, process_vm_writev_, futex_, calls };
 
-static const char* const names[calls] = {"memfd_create", "mmap", "mprotect", "userfaultfd", "ioctl", "process_vm_readv", "futex"};
+static const char* const names[calls] = {"memfd_create",      "mmap", "mprotect", "userfaultfd", "ioctl", "process_vm_readv",
+                                         "process_vm_writev", "futex"};
 /* What the kernel says in such cases; by turns. */
 static const int errors[calls][2] = {{EMFILE, ENOMEM}, {ENOMEM, ENOMEM}, {ENOMEM, ENOMEM}, {EPERM, ENOSYS},
-                                     {ENOMEM, EAGAIN}, {EPERM, ESRCH},   {EINTR, EAGAIN}};
+                                     {ENOMEM, EAGAIN}, {EPERM, ESRCH},   {EFAULT, EPERM},  {EINTR, EAGAIN}};
 
 static uintptr_t library_begin, library_end;
 static struct { uintptr_t begin, end; } wrappers[8];
@@ -141,6 +142,7 @@ long syscall(long number, ...) {
   va_end(arguments);
   const int waits = number == SYS_futex && (word[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
   if (waits && fails(futex_, CALLER)) return -1;
+  if (number == SYS_process_vm_writev && fails(process_vm_writev_, CALLER)) return -1;
   if (number == SYS_userfaultfd && fails(userfaultfd_, CALLER)) return -1;
   return NEXT(syscall)(number, word[0], word[1], word[2], word[3], word[4], word[5]);
 }

@@ -19,11 +19,13 @@ WAYS = (
     ("mmap", {"SLUICE_GUARD": "userfaultfd"}),
     ("mprotect", {"SLUICE_GUARD": "userfaultfd"}),
     ("process_vm_readv", {"SLUICE_SHMEM_COPY": "cma"}),
+    ("process_vm_writev", {"SLUICE_RNDV": "coop", "SLUICE_RELEASE": "off"}),
+    ("process_vm_writev", {"SLUICE_RNDV": "rput", "SLUICE_RELEASE": "off"}),
     ("futex", {}),
     ("futex", {"SLUICE_SHMEM_COPY": "stream"}),
 )
-# The host's hooks replace the code of mmap and would step over the injection.
-HOST = {"OMPI_MCA_memory": "^patcher"}
+# The host's hooks replace the code of mmap and would step over the injection; collective calls are to be carried.
+HOST = {"OMPI_MCA_memory": "^patcher", "SLUICE_COLLECTIVES": "auto"}
 
 
 class Injection:

@@ -1,5 +1,6 @@
 /* refused WHAT ROUND BYTES: from this round on (0: before MPI_Init) the kernel refuses a system call that Sluice lives on;
- * messages go on and every byte is checked. WHAT: memory_files, protection, fixed_mappings, peer_memory, map_query, mappings.
+ * messages go on and every byte is checked. WHAT: memory_files, protection, fixed_mappings, peer_memory, peer_writes, map_query,
+ * mappings.
  * The refusal is a seccomp filter for all threads; for `mappings`, the process comes close to vm.max_map_count. */
 
 #include <errno.h>
@@ -52,6 +53,7 @@ static void refuse(const char* what) {
   if (strcmp(what, "protection") == 0) return refuse_protection();
   if (strcmp(what, "fixed_mappings") == 0) return refuse_fixed_mappings();
   if (strcmp(what, "peer_memory") == 0) return refuse_call(SYS_process_vm_readv, EPERM);
+  if (strcmp(what, "peer_writes") == 0) return refuse_call(SYS_process_vm_writev, EPERM);
   if (strcmp(what, "map_query") == 0) return refuse_map_query();
   if (strcmp(what, "mappings") == 0) return use_up_mappings();
   _exit(2);

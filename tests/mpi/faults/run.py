@@ -1,6 +1,7 @@
 """Bad input and faults: whatever goes wrong, the job ends within seconds and says what was the matter, or its results are right."""
 
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import re
@@ -22,6 +23,10 @@ END_SECONDS = 20  # a job that cannot work must have ended by then
 IDLE_SECONDS = 10
 IDLE_MILLISECONDS = 5  # of processor time in that sleep beyond what the host uses
 HOST_FILES = re.compile(r"vader_segment|osc_rdma|sem\.|psm|ompi|shmem_mmap")
+COLLECTIVES = {"SLUICE_COLLECTIVES": "auto"}
+CALLS = ("lanes", "messages", "nonblocking", "released")
+ENDS = ("kill", "exit", "abort")
+BURNED_MILLISECONDS = 250  # of processor time, while a rank is stopped for 500
 SKIP_CODE = 77  # a program could not bring about the fault
 
 BAD_VALUES = {
@@ -108,9 +113,9 @@ class Faults:
             self.expect_exchange(f"one rank has {setting}", run_job(command, 1, {}, END_SECONDS))
         collective = [self.programs.find("collective"), "plain"]
         for with_lanes, without in ((1, 2), (2, 1)):
-            command = ["env", preload, "SLUICE_COLLECTIVES=auto", *collective, ":", "-np", str(without), "env", preload, *collective]
+            command = ["env", preload, *collective, ":", "-np", str(without), "env", preload, "SLUICE_COLLECTIVES=off", *collective]
             result = run_job(command, with_lanes, {}, END_SECONDS)
-            self.expect(f"{with_lanes} of 3 ranks have SLUICE_COLLECTIVES=auto", result, (not result.ok, "the job failed"))
+            self.expect(f"{without} of 3 ranks have SLUICE_COLLECTIVES=off", result, (not result.ok, "the job failed"))
 
     # --- processors that a container or a launcher does not grant ----------------------------------------------------------
 
@@ -131,10 +136,11 @@ class Faults:
     # --- a kernel that refuses -----------------------------------------------------------------------------------------
 
     def refusals(self):
-        for what in ("memory_files", "protection", "fixed_mappings", "peer_memory", "map_query", "mappings"):
+        for what in ("memory_files", "protection", "fixed_mappings", "peer_memory", "peer_writes", "map_query", "mappings"):
+            protocol = {"SLUICE_RNDV": "coop"} if what == "peer_writes" else {}
             for from_round, when in ((0, "from the start"), (8, "later on")):
-                for copy in ("auto", "cma") if what == "peer_memory" else ("auto",):
-                    result = self.run(["refused", what, str(from_round)], sluice={"SLUICE_SHMEM_COPY": copy})
+                for copy in ("auto", "cma") if what.startswith("peer") else ("auto",):
+                    result = self.run(["refused", what, str(from_round)], sluice={"SLUICE_SHMEM_COPY": copy, **protocol})
                     self.expect_exchange(f"kernel refuses {what.replace('_', ' ')} {when}, copy {copy}", result)
 
     def user_namespaces(self):
@@ -165,24 +171,72 @@ class Faults:
                         ("went on" in result.stdout, "the survivor went on"),
                         (not re.search(r"sluice:.*rank 1\b.*", result.stderr), "the survivor does not say who vanished"))
 
-    # --- collective calls of short messages --------------------------------------------------------------------------------
+    def vanished_in_a_copy_by_address(self):
+        """Into and out of memory that is no block, by the sender and by both."""
+        for protocol in ("rput", "coop"):
+            for when in ("receiving", "sending", "announced"):
+                result = self.run(["vanishes", when], sluice={"SLUICE_RNDV": protocol, "SLUICE_RELEASE": "off"}, timeout=END_SECONDS,
+                                  mpirun_args=["--enable-recovery"])
+                self.expect(f"rank 1 killed while {when}, {protocol} by address: survivor ends by itself", result,
+                            ("went on" in result.stdout, "the survivor went on"),
+                            (not re.search(r"sluice:.*rank 1\b.*", result.stderr), "the survivor does not say who vanished"))
+
+    # --- collective calls --------------------------------------------------------------------------------------------------
 
     def collectives(self):
-        for how in ("barrier", "bcast", "reduce", "allreduce", "full"):
-            result = self.run(["collective", how], 3, sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS)
+        for how in ("barrier", "bcast", "reduce", "allreduce", "full", "long_bcast", "long_allreduce", "ibarrier", "iallreduce"):
+            result = self.run(["collective", how], 3, sluice={}, timeout=END_SECONDS)
             self.expect(f"rank 1 killed before {how}: job ends", result, (result.returncode == 0, "the job ended with 0"))
-            result = self.run(["collective", how], sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS,
+            result = self.run(["collective", how], sluice={}, timeout=END_SECONDS,
                               mpirun_args=["--enable-recovery"])
             self.expect(f"rank 1 killed before {how}: survivor ends by itself", result,
                         ("rank 0 went on" in result.stdout, "the survivor went on"),
                         (not re.search(r"sluice:.*rank 1\b.*", result.stderr), "the survivor does not say who vanished"))
-        result = self.run(["collective", "stopped"], 3, sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS)
+        result = self.run(["collective", "stopped"], 3, sluice={}, timeout=END_SECONDS)
         self.expect("rank 1 stopped for a while before MPI_Allreduce", result, (not result.ok, "the job failed"))
-        for how, words in (("kinds", ("MPI_Bcast", "MPI_Allreduce")), ("lengths", ("16 bytes", "160 bytes"))):
-            result = self.run(["collective", how], 3, sluice={"SLUICE_COLLECTIVES": "auto"}, timeout=END_SECONDS)
+        for how, words in (("kinds", ("MPI_Bcast", "MPI_Allreduce")), ("lengths", ("16 bytes", "160 bytes")),
+                           ("long_lengths", ("MPI_Bcast", "another length")), ("long_kinds", ("another collective call",)),
+                           ("nonblocking_kinds", ("MPI_I", "another collective call")), ("block_lengths", ("MPI_Alltoall", "another length"))):
+            result = self.run(["collective", how], 3, sluice={}, timeout=END_SECONDS)
             missing = [word for word in words if word not in result.stderr]
             self.expect(f"ranks in collective calls of different {how}", result,
                         (result.returncode == 0, "the job ended with 0"), (missing, f"the message does not say {missing}"))
+        result = self.run(["collective", "polled_kinds"], 2, sluice={}, timeout=END_SECONDS)
+        self.expect("ranks that poll for collective calls of different kinds", result, (result.returncode == 0, "the job ended with 0"),
+                    ("another collective call" not in result.stderr, "nobody is told"))
+        result = self.run(["collective", "own_lengths"], 3, sluice={}, timeout=END_SECONDS)
+        self.expect("a rank whose own block has two lengths", result, (not result.ok, "the job failed"),
+                    ("WRONG CLASS" in result.stderr, "another error class"))
+
+    def collective_ends(self):
+        """In the middle of calls, others released among them: what the launcher says, a line from each survivor, and nothing is left."""
+        before = set(os.listdir("/dev/shm"))
+        codes = {how: self.run(["collective_ends", "messages", how, "1"], 3, timeout=END_SECONDS).returncode for how in ENDS}
+        for i, (kind, how) in enumerate(itertools.product(CALLS, ENDS)):
+            rank = (i + i // len(ENDS)) % 3  # each rank in each kind
+            result = self.run(["collective_ends", kind, how, str(rank)], 3, sluice=COLLECTIVES, timeout=END_SECONDS)
+            self.expect(f"rank {rank} ends by {how} in collective calls, {kind}", result,
+                        (result.returncode != codes[how], f"the host's code is {codes[how]}"),
+                        ("went on" in result.stdout, "a survivor went on"),
+                        (has_lines_too_many(result), "a survivor says more than one line"))
+        for kind in ("nonblocking", "released"):
+            result = self.run(["collective_ends", kind, "kill", "1"], 3, sluice=COLLECTIVES, timeout=END_SECONDS,
+                              mpirun_args=["--enable-recovery"])
+            self.expect(f"rank 1 killed in collective calls, {kind}: survivors end by themselves", result,
+                        ("went on" in result.stdout, "a survivor went on"), (has_lines_too_many(result), "a survivor says more than one line"),
+                        (not re.search(r"sluice:.*rank 1\b.*", result.stderr), "the survivors do not say who vanished"))
+        self._no_names("nothing left in /dev/shm after ends in collective calls", before)
+
+    def collective_waits(self):
+        """A rank that is stopped, and communicators without lanes."""
+        for kind in CALLS:
+            result = self.run(["collective_ends", kind, "stop", "1"], 3, sluice=COLLECTIVES, timeout=END_SECONDS)
+            burned = [float(value) for value in re.findall(r"^burned ([0-9.]+)$", result.stdout, re.MULTILINE)]
+            self.expect(f"rank 1 stopped in collective calls, {kind}: nobody burns", result,
+                        (not result.ok or len(burned) != 2, "the job failed"),
+                        (max(burned, default=0) > BURNED_MILLISECONDS, f"processor time: {burned} ms"))
+        result = self.run(["collective_ends", "exhausted"], 3, sluice=COLLECTIVES, timeout=END_SECONDS)
+        self.expect("more communicators than lanes", result, (not result.ok or result.stdout.count("sums ok") != 3, "the job failed"))
 
     # --- messages longer than the buffer -------------------------------------------------------------------------------
 
@@ -284,6 +338,11 @@ class Faults:
         self.expect("preloaded into mpirun and all its children", result, (not result.ok, "the job failed"))
 
 
+def has_lines_too_many(result):
+    said = re.findall(r"^sluice: (rank \d+)", result.stderr, re.MULTILINE)
+    return len(said) != len(set(said))
+
+
 def idle_times(result):
     return [float(value) for value in re.findall(r"(?:sender|receiver) idle ([0-9.]+)", result.stdout)]
 
@@ -309,7 +368,7 @@ def kill_all(mark):
 
 GUARDS = ("mprotect", "userfaultfd")
 GROUPS = ("bad_values", "unknown_names", "preloaded_in_some", "differing_settings", "fewer_processors", "refusals",
-          "injection", "user_namespaces", "vanished_peer", "collectives",
+          "injection", "user_namespaces", "vanished_peer", "vanished_in_a_copy_by_address", "collectives", "collective_ends", "collective_waits",
           "truncation", "endings", "abort_over_sockets", "shared_memory_names", "idle", "other_programs", "ended_runner", "preloaded_launcher")
 
 SIDE_BY_SIDE = 3

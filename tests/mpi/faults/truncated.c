@@ -4,7 +4,7 @@
 
 #include "common.h"
 
-enum { tag = 77, most = 1 << 20 };
+enum { tag = 77, max_bytes = 1 << 20 };
 
 static const char* name(int code) {
   int class = MPI_SUCCESS;
@@ -54,8 +54,8 @@ static void receive(int way, unsigned char* buffer, int capacity, int bytes) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  static unsigned char buffer[most + 64];
-  static const int sizes[] = {100, 3000, 60000, most};
+  static unsigned char buffer[max_bytes + 64];
+  static const int sizes[] = {100, 3000, 60000, max_bytes};
   for (size_t size = 0; size < sizeof sizes / sizeof *sizes; ++size) {
     for (int way = 0; way < 5; ++way) {
       const int bytes = sizes[size];
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
         MPI_Probe(1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         memset(buffer, 0x11, sizeof buffer);
         receive(way, buffer, capacity, bytes);
-        for (int i = capacity; i < most + 64; ++i) {
+        for (int i = capacity; i < max_bytes + 64; ++i) {
           if (buffer[i] != 0x11) {
             printf("  byte %d beyond the buffer was changed\n", i - capacity);
             break;

@@ -18,6 +18,7 @@ static const struct {
     {"membarrier", SYS_membarrier},
     {"memfd_create", SYS_memfd_create},
     {"process_vm_readv", SYS_process_vm_readv},
+    {"process_vm_writev", SYS_process_vm_writev},
     {"set_mempolicy", SYS_set_mempolicy},
     {"timerfd_create", SYS_timerfd_create},
     {"userfaultfd", SYS_userfaultfd},

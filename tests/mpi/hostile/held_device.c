@@ -5,7 +5,7 @@
 
 #include "hostile.h"
 
-enum { most = 300001, rounds = 6, registered_bytes = 64 * page };
+enum { max_bytes = 300001, rounds = 6, registered_bytes = 64 * page };
 
 typedef unsigned long long Pointer;
 
@@ -66,7 +66,7 @@ static void expect_on_device(void* address, size_t from, size_t to, unsigned see
   free(content);
 }
 
-static const int lengths[] = {1, 100, 5000, 70000, most};
+static const int lengths[] = {1, 100, 5000, 70000, max_bytes};
 enum { length_count = sizeof lengths / sizeof *lengths };
 
 #define IN_PAIRS \
@@ -74,9 +74,9 @@ enum { length_count = sizeof lengths / sizeof *lengths };
 
 static void sent_and_received(void) {
   IN_PAIRS;
-  char* out = device_memory(most);
-  char* in = device_memory(most);
-  fill_device(in, most, 500);
+  char* out = device_memory(max_bytes);
+  char* in = device_memory(max_bytes);
+  fill_device(in, max_bytes, 500);
   for (unsigned i = 0; i < rounds * length_count; i++) {
     const int bytes = lengths[i % length_count];
     MPI_Status status;
@@ -87,10 +87,10 @@ static void sent_and_received(void) {
       else
         MPI_Ssend(out, bytes, MPI_BYTE, partner(), 1, WORLD);
     } else {
-      MPI_Recv(in, most, MPI_BYTE, partner(), 1, WORLD, &status);
+      MPI_Recv(in, max_bytes, MPI_BYTE, partner(), 1, WORLD, &status);
       expect_status(&status, partner(), 1, MPI_BYTE, bytes);
       expect_on_device(in, 0, (size_t)bytes, i);
-      if (i < length_count) expect_on_device(in, (size_t)(bytes + 7) / 8 * 8, most, 500);
+      if (i < length_count) expect_on_device(in, (size_t)(bytes + 7) / 8 * 8, max_bytes, 500);
     }
   }
   device.release((Pointer)out);
@@ -99,17 +99,17 @@ static void sent_and_received(void) {
 
 static void from_host_to_device_and_back(void) {
   IN_PAIRS;
-  char* there = device_memory(most);
-  char* here = allocate(most);
+  char* there = device_memory(max_bytes);
+  char* here = allocate(max_bytes);
   for (unsigned i = 0; i < rounds; i++) {
     if (rank % 2 == 0) {
-      fill(here, most, i);
-      MPI_Send(here, most, MPI_BYTE, partner(), 1, WORLD);
-      MPI_Recv(here, most, MPI_BYTE, partner(), 2, WORLD, IGNORE);
-      expect_filled(here, most, i);
+      fill(here, max_bytes, i);
+      MPI_Send(here, max_bytes, MPI_BYTE, partner(), 1, WORLD);
+      MPI_Recv(here, max_bytes, MPI_BYTE, partner(), 2, WORLD, IGNORE);
+      expect_filled(here, max_bytes, i);
     } else {
-      MPI_Recv(there, most, MPI_BYTE, partner(), 1, WORLD, IGNORE);
-      MPI_Send(there, most, MPI_BYTE, partner(), 2, WORLD);
+      MPI_Recv(there, max_bytes, MPI_BYTE, partner(), 1, WORLD, IGNORE);
+      MPI_Send(there, max_bytes, MPI_BYTE, partner(), 2, WORLD);
     }
   }
   free(here);
@@ -145,14 +145,14 @@ static void nonblocking(void) {
 
 static void both_ways_in_one_call(void) {
   IN_PAIRS;
-  char* out = device_memory(most);
-  char* in = device_memory(most);
+  char* out = device_memory(max_bytes);
+  char* in = device_memory(max_bytes);
   for (unsigned i = 0; i < rounds; i++) {
-    fill_device(out, most, 2 * i + (unsigned)rank % 2);
-    MPI_Sendrecv(out, most, MPI_BYTE, partner(), 1, in, most, MPI_BYTE, partner(), 1, WORLD, IGNORE);
-    expect_on_device(in, 0, most, 2 * i + 1 - (unsigned)rank % 2);
-    MPI_Sendrecv_replace(out, most, MPI_BYTE, partner(), 2, partner(), 2, WORLD, IGNORE);
-    expect_on_device(out, 0, most, 2 * i + 1 - (unsigned)rank % 2);
+    fill_device(out, max_bytes, 2 * i + (unsigned)rank % 2);
+    MPI_Sendrecv(out, max_bytes, MPI_BYTE, partner(), 1, in, max_bytes, MPI_BYTE, partner(), 1, WORLD, IGNORE);
+    expect_on_device(in, 0, max_bytes, 2 * i + 1 - (unsigned)rank % 2);
+    MPI_Sendrecv_replace(out, max_bytes, MPI_BYTE, partner(), 2, partner(), 2, WORLD, IGNORE);
+    expect_on_device(out, 0, max_bytes, 2 * i + 1 - (unsigned)rank % 2);
   }
   device.release((Pointer)out);
   device.release((Pointer)in);
@@ -160,16 +160,16 @@ static void both_ways_in_one_call(void) {
 
 static void persistent(void) {
   IN_PAIRS;
-  char* out = device_memory(most);
-  char* in = device_memory(most);
+  char* out = device_memory(max_bytes);
+  char* in = device_memory(max_bytes);
   MPI_Request pair[2];
-  MPI_Send_init(out, most, MPI_BYTE, partner(), 1, WORLD, &pair[0]);
-  MPI_Recv_init(in, most, MPI_BYTE, partner(), 1, WORLD, &pair[1]);
+  MPI_Send_init(out, max_bytes, MPI_BYTE, partner(), 1, WORLD, &pair[0]);
+  MPI_Recv_init(in, max_bytes, MPI_BYTE, partner(), 1, WORLD, &pair[1]);
   for (unsigned i = 0; i < rounds; i++) {
-    fill_device(out, most, i);
+    fill_device(out, max_bytes, i);
     MPI_Startall(2, pair);
     MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
-    expect_on_device(in, 0, most, i);
+    expect_on_device(in, 0, max_bytes, i);
   }
   MPI_Request_free(&pair[0]);
   MPI_Request_free(&pair[1]);
@@ -179,23 +179,23 @@ static void persistent(void) {
 
 static void probed(void) {
   IN_PAIRS;
-  char* memory = device_memory(most);
+  char* memory = device_memory(max_bytes);
   for (unsigned i = 0; i < rounds; i++) {
     MPI_Message message;
     MPI_Request request;
     if (rank % 2 == 0) {
-      fill_device(memory, most, i);
-      MPI_Send(memory, most, MPI_BYTE, partner(), 1, WORLD);
+      fill_device(memory, max_bytes, i);
+      MPI_Send(memory, max_bytes, MPI_BYTE, partner(), 1, WORLD);
       continue;
     }
     MPI_Mprobe(partner(), 1, WORLD, &message, IGNORE);
     if (i % 2) {
-      MPI_Mrecv(memory, most, MPI_BYTE, &message, IGNORE);
+      MPI_Mrecv(memory, max_bytes, MPI_BYTE, &message, IGNORE);
     } else {
-      MPI_Imrecv(memory, most, MPI_BYTE, &message, &request);
+      MPI_Imrecv(memory, max_bytes, MPI_BYTE, &message, &request);
       MPI_Wait(&request, IGNORE);
     }
-    expect_on_device(memory, 0, most, i);
+    expect_on_device(memory, 0, max_bytes, i);
   }
   device.release((Pointer)memory);
 }
@@ -229,18 +229,18 @@ static void columns(void) {
 
 static void buffered(void) {
   IN_PAIRS;
-  char* memory = device_memory(most);
-  int bytes = 4 * most;
+  char* memory = device_memory(max_bytes);
+  int bytes = 4 * max_bytes;
   char* attached = allocate((size_t)bytes);
   MPI_Buffer_attach(attached, bytes);
   for (unsigned i = 0; i < rounds; i++) {
     if (rank % 2 == 0) {
-      fill_device(memory, most, i);
-      MPI_Bsend(memory, most, MPI_BYTE, partner(), 1, WORLD);
+      fill_device(memory, max_bytes, i);
+      MPI_Bsend(memory, max_bytes, MPI_BYTE, partner(), 1, WORLD);
       MPI_Recv(NULL, 0, MPI_BYTE, partner(), 2, WORLD, IGNORE);
     } else {
-      MPI_Recv(memory, most, MPI_BYTE, partner(), 1, WORLD, IGNORE);
-      expect_on_device(memory, 0, most, i);
+      MPI_Recv(memory, max_bytes, MPI_BYTE, partner(), 1, WORLD, IGNORE);
+      expect_on_device(memory, 0, max_bytes, i);
       MPI_Send(NULL, 0, MPI_BYTE, partner(), 2, WORLD);
     }
   }

@@ -10,7 +10,7 @@
 
 typedef unsigned long long Pointer;
 
-enum { most = 64, page = 4096, success = 0, invalid = 1 };
+enum { max_areas = 64, page = 4096, success = 0, invalid = 1 };
 
 typedef struct {
   Pointer begin, end;
@@ -18,12 +18,12 @@ typedef struct {
   int pipe[2];
 } Area;
 
-static Area areas[most];
+static Area areas[max_areas];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int reachable;
 
 static Area* find(Pointer at) {
-  for (int i = 0; i < most; i++) {
+  for (int i = 0; i < max_areas; i++) {
     if (at >= areas[i].begin && at < areas[i].end) return &areas[i];
   }
   return NULL;

@@ -17,6 +17,7 @@ WRITTEN, STREAMED = {"SLUICE_RNDV": "rput"}, {"SLUICE_TRANSPORTS": "tcp"}
 
 
 def program(name, cases, env, **more):
+    env = {"SLUICE_COLLECTIVES": "off", **env}
     return Program(f"host_calls_{name}", "host_calls", ranks=(3, 4), alone=False, env=env, arguments=cases, **more)
 
 

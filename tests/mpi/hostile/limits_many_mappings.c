@@ -21,9 +21,9 @@ static long mapping_count(void) {
 }
 
 // Every other page gets another protection, until the kernel refuses or there are so many; their number.
-static long make_mappings(char* area, long most) {
+static long make_mappings(char* area, long max_mappings) {
   long made = 0;
-  for (; made + 2 <= most; made += 2) {
+  for (; made + 2 <= max_mappings; made += 2) {
     if (mprotect(area + (made + 1) * page, page, PROT_READ) != 0) break;
   }
   return made;

@@ -15,8 +15,8 @@ static void limit(const char* argument) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     const size_t length = strlen(known[i].name);
     if (strncmp(argument, known[i].name, length) != 0 || argument[length] != '=') continue;
-    const rlim_t most = strtoull(argument + length + 1, NULL, 10);
-    const struct rlimit limits = {most, most};
+    const rlim_t max = strtoull(argument + length + 1, NULL, 10);
+    const struct rlimit limits = {max, max};
     if (setrlimit(known[i].resource, &limits) != 0) exit(3);
   }
 }

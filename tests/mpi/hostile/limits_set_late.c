@@ -23,10 +23,10 @@ static long vm_size(void) {
 }
 
 // Only the soft limit, so that it can be lifted.
-static void limit(int resource, rlim_t most) {
+static void limit(int resource, rlim_t max) {
   struct rlimit limits;
   getrlimit(resource, &limits);
-  limits.rlim_cur = most < limits.rlim_max ? most : limits.rlim_max;
+  limits.rlim_cur = max < limits.rlim_max ? max : limits.rlim_max;
   EXPECT_CALL(setrlimit(resource, &limits), 0);
 }
 

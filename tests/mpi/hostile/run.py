@@ -15,8 +15,10 @@ from sluice_dev.jobs.runner import Programs, Tally, parse_options
 
 here = pathlib.Path(__file__).resolve().parent
 
-THEMES = ("kernel", "memory", "signals", "exits", "filters", "processes", "threads", "sends", "held", "footprint", "host_calls", "huge", "limits")
+THEMES = ("kernel", "memory", "signals", "exits", "filters", "processes", "threads", "sends", "held", "footprint", "hints", "host_calls", "huge",
+          "limits", "waits")
 CASE_LINE = re.compile(r"^CASE .*$", re.MULTILINE)
+NOT_WORTH = re.compile(r"not released: rest arrives sooner than a release costs +[1-9]")
 SHOWN_DIFFERENCES = 5
 
 
@@ -57,6 +59,8 @@ def run_under_sluice(program, command, ranks, env, timeout):
         result = run_job(command, ranks, env, timeout)
         if program.expect or not must_release(program, ranks) or not result.ok or released_in(result, program.released):
             break
+        if env["SLUICE_GUARD"] == "userfaultfd" and NOT_WORTH.search(result.stderr):
+            break
     return result
 
 
@@ -70,6 +74,12 @@ def complaint_about(program, ranks, result, reference):
     if must_release(program, ranks) and not released_in(result, program.released):
         return "nothing was released\n" + result.describe()
     return difference(reference, result)
+
+
+def costs_too_much(program, ranks, guard, result, reference):
+    """Closing pages takes longer with userfaultfd: longer than the message, on some machines. All else must be right."""
+    return (guard == "userfaultfd" and must_release(program, ranks) and not program.expect and result.ok
+            and not released_in(result, program.released) and NOT_WORTH.search(result.stderr) and not difference(reference, result))
 
 
 def ranks_of(program):
@@ -101,7 +111,11 @@ def check(built, program, ranks, options):
     for guard in guards_of(program, ranks, options.all) if options.library else ():
         env = {**preload(program, options.library), "SLUICE_SUMMARY": "1", "SLUICE_GUARD": guard, **program.env}
         result = run_under_sluice(program, command, ranks, env, options.timeout)
-        outcomes.append((Tally.check, f"{program.name} np={ranks} {guard}", complaint_about(program, ranks, result, reference)))
+        name = f"{program.name} np={ranks} {guard}"
+        if costs_too_much(program, ranks, guard, result, reference):
+            outcomes.append((Tally.skips, name, "a release costs more on this machine than it would hide"))
+        else:
+            outcomes.append((Tally.check, name, complaint_about(program, ranks, result, reference)))
     return outcomes
 
 

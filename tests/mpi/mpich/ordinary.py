@@ -2,6 +2,10 @@
 
 DIRECTORIES = ("pt2pt", "threads/pt2pt", "comm", "datatype", "topo", "attr", "init", "errors/pt2pt", "errhan", "f77/pt2pt", "f90/pt2pt",
                "f08/pt2pt")
+# Of collective calls every eighth, with few ranks: more take longer, and only the numbers differ. `--all` has all of them.
+COLLECTIVE = ("coll", "errors/coll")
+COLLECTIVE_SAMPLE = 8
+MOST_RANKS = 5
 # What costs time every day and shows nothing, and why.
 LEFT_OUT = {
     "pt2pt/scancel": "hangs on the host alone: it cancels no send",
@@ -16,5 +20,6 @@ GENERATED_SAMPLE = 20  # every so many of those that differ in datatypes and cou
 
 def ordinary(tests):
     wanted = [test for test in tests if test.directory in DIRECTORIES and f"{test.directory}/{test.program}" not in LEFT_OUT and not test.gigabytes]
+    collective = [test for test in tests if test.directory in COLLECTIVE and test.ranks <= MOST_RANKS and not test.gigabytes]
     generated = [test for test in wanted if test.generated]
-    return [test for test in wanted if not test.generated] + generated[::GENERATED_SAMPLE]
+    return [test for test in wanted if not test.generated] + collective[::COLLECTIVE_SAMPLE] + generated[::GENERATED_SAMPLE]

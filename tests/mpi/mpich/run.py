@@ -16,10 +16,11 @@ from sluice_dev.jobs.job import run_job
 from sluice_dev.jobs.modes import MODES, environment
 from sluice_dev.jobs.runner import Tally, parse_options
 
-from .ordinary import ordinary
+from .ordinary import COLLECTIVE, ordinary
 from .suite import Suite, Verdicts
 
 MODE = "release"
+MODE_OF_COLLECTIVES = "all-collectives"  # of the directories with collective calls
 OTHER_MODES = tuple(mode for mode in MODES if mode not in ("host", MODE))
 HOST_SECONDS = 30  # a test that takes longer on the host alone does not count as one that passes
 MORE_TIME = 6  # than the host has taken, and MIN_SECONDS at least, before a job counts as one that hangs
@@ -84,12 +85,13 @@ def fails_on_host(suite, verdicts, test, options):
     return False
 
 
-def modes_of(index, options):
+def modes_of(index, test, options):
     if options.mode:
         return options.mode
     if options.every_mode:
         return (MODE, *OTHER_MODES)
-    return (MODE, OTHER_MODES[index % len(OTHER_MODES)]) if options.all else (MODE,)
+    usual = MODE_OF_COLLECTIVES if test.directory in COLLECTIVE else MODE
+    return tuple(dict.fromkeys((usual, OTHER_MODES[index % len(OTHER_MODES)]))) if options.all else (usual,)
 
 
 class Comparison:
@@ -105,7 +107,7 @@ class Comparison:
         if verdict["complaint"]:
             self.failing_on_host.append(test.name)
             return
-        for mode in modes_of(index, self._options) if self._options.library else ():
+        for mode in modes_of(index, test, self._options) if self._options.library else ():
             limit = max(MIN_SECONDS, MORE_TIME * verdict["seconds"])
             complaint, _ = run_once(self._suite, test, mode, limit, self._options)
             flaky = complaint and fails_on_host(self._suite, self._verdicts, test, self._options)

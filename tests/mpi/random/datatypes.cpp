@@ -62,8 +62,8 @@ std::vector<Piece> irregular_pieces(int units, Random& random, bool equal_length
   std::vector<Piece> pieces;
   std::ptrdiff_t position = static_cast<std::ptrdiff_t>(random.below(3));
   for (int done = 0; done < units;) {
-    const int most = std::max(1, std::min(units - done, units / 4 + 1));
-    const int piece = equal_lengths ? length : static_cast<int>(random.between(1, static_cast<std::size_t>(most)));
+    const int max_length = std::max(1, std::min(units - done, units / 4 + 1));
+    const int piece = equal_lengths ? length : static_cast<int>(random.between(1, static_cast<std::size_t>(max_length)));
     pieces.push_back({position, piece});
     position += piece + static_cast<std::ptrdiff_t>(random.below(3));
     done += piece;

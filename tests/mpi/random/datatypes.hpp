@@ -26,6 +26,7 @@ class Layout {
 
   [[nodiscard]] MPI_Datatype type() const { return type_; }
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
+  [[nodiscard]] std::ptrdiff_t extent() const { return extent_; }
   [[nodiscard]] std::size_t elements_for(std::size_t units) const { return (units + units_ - 1) / units_; }
 
   /// The bytes that `elements` elements span around their origin: [lower, upper).

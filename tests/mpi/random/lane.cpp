@@ -27,6 +27,7 @@ void Lane::run() {
     perform(script_.events[event_]);
     if (random_.chance(35)) wait_for_some();
     if (random_.chance(25)) verify_some_late_buffer();
+    if (random_.chance(25)) finish_some_late_side();
     if (!memory_.rewrite_some_cell(random_)) fail(nullptr, "data beside a buffer changed");
   }
 }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "collective.hpp"
 #include "datatypes.hpp"
 #include "memory.hpp"
 #include "prng.hpp"
@@ -59,6 +60,9 @@ class Lane {
   /// Over every byte and status received, in no particular order.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
 
+  struct Side;
+  struct Call;
+
  private:
   // lane_events.cpp
   void perform(const Event& event);
@@ -75,6 +79,23 @@ class Lane {
   void perform_collective(const Event& event);
   void perform_sum(MPI_Comm communicator, const std::vector<int>& members, bool nonblocking);
   void receive_wild(const Event& event);
+
+  // lane_collectives.cpp, lane_reductions.cpp
+  void perform_call(const Event& event);
+  std::shared_ptr<Side> make_side(const Call& call, const std::vector<BlockSpec>& blocks, bool is_receiver);
+  void put(const Call& call, Side& side, const std::vector<BlockSpec>& blocks, std::size_t first);
+  void make_block_sides(Call& call);
+  void make_call(Call& call);
+  void make_rooted_call(Call& call);
+  std::shared_ptr<Side> make_operand_side(const Collective& what, std::size_t bytes, const std::vector<std::byte>& before,
+                                          std::vector<std::byte> after);
+  void make_reduction_sides(Call& call, std::size_t element_bytes);
+  void make_reduction(Call& call);
+  void end_call(const Call& call);
+  [[noreturn]] void fail_side(const Side& side, const std::string& complaint);
+  void peek(const Side& side);
+  void finish_side(const Side& side);
+  void finish_some_late_side();
 
   // lane_messages.cpp
   OperationPointer prepare(const Transfer& transfer, bool receive, Memory::Placement placement = Memory::Placement::anywhere);
@@ -153,13 +174,16 @@ class Lane {
   std::uint64_t digest_ = 0;
   std::vector<Pending> outstanding_;
   std::vector<LateBuffer> late_;
+  std::vector<std::shared_ptr<Side>> late_sides_;
   std::vector<Slot> successors_;             // memory taken where received buffers were given back
   std::vector<OperationPointer> forgotten_;  // sends whose request was freed: in use until the end of the job's seed
   std::jthread toucher_;
   OperationPointer touched_;
 };
 
-/// Contents of a message, packed.
-std::vector<std::byte> contents_of(const Transfer& transfer);
+/// Contents that have this name.
+std::vector<std::byte> contents_of(std::uint64_t key, std::size_t bytes);
+/// Of a message, packed.
+inline std::vector<std::byte> contents_of(const Transfer& transfer) { return contents_of(transfer.key, transfer.bytes()); }
 
 }  // namespace random_program

@@ -7,9 +7,9 @@
 
 namespace random_program {
 
-std::vector<std::byte> contents_of(const Transfer& transfer) {
-  std::vector<std::byte> bytes(transfer.bytes());
-  std::uint64_t counter = transfer.key;
+std::vector<std::byte> contents_of(std::uint64_t key, std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  std::uint64_t counter = key;
   for (std::size_t i = 0; i < bytes.size(); i += sizeof counter) {
     counter += 0x9e3779b97f4a7c15ULL;
     const std::uint64_t word = (counter ^ (counter >> 29)) * 0xbf58476d1ce4e5b9ULL;
@@ -108,6 +108,7 @@ void Lane::verify_some_late_buffer() {
 
 void Lane::verify_late_buffers() {
   while (!late_.empty()) verify_some_late_buffer();
+  while (!late_sides_.empty()) finish_some_late_side();
 }
 
 void Lane::join_threads() {

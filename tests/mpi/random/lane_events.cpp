@@ -29,6 +29,8 @@ void Lane::perform(const Event& event) {
       return perform_wild(event);
     case EventKind::cancelled:
       return perform_cancelled(event);
+    case EventKind::call:
+      return perform_call(event);
     case EventKind::quiesce:
       wait_for_all();
       verify_late_buffers();

@@ -25,7 +25,7 @@ class Random {
 
   std::uint64_t next() { return scramble(state_ += 0x9e3779b97f4a7c15ULL); }
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(next() % limit); }
-  std::size_t between(std::size_t least, std::size_t most) { return least + below(most - least + 1); }
+  std::size_t between(std::size_t min, std::size_t max) { return min + below(max - min + 1); }
   int rank_below(int limit) { return static_cast<int>(below(static_cast<std::size_t>(limit))); }
   bool chance(unsigned percent) { return below(100) < percent; }
 

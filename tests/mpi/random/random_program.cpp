@@ -69,7 +69,9 @@ MPI_Comm make_communicator(const CommunicatorShape& shape, bool keep_predefined,
       MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &made);
       break;
     case Kind::parity:
-      MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &made);
+    case Kind::pairs:
+    case Kind::shifted:
+      MPI_Comm_split(MPI_COMM_WORLD, CommunicatorShape::color_of(shape.kind, rank), rank, &made);
       break;
     case Kind::grid:
       MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &made);

@@ -10,7 +10,7 @@ namespace random_program {
 
 namespace {
 
-constexpr std::size_t event_count = 56;
+constexpr std::size_t event_count = 64;
 constexpr std::size_t byte_budget = std::size_t{20} << 20;  // of one script, all messages together
 constexpr int tags_per_lane = 10000;
 constexpr int first_unique_tag = 100;
@@ -32,7 +32,7 @@ class ScriptWriter {
   void choose_communicators();
 
   Transfer make_transfer(std::size_t communicator, int source, int destination);
-  void choose_size(Transfer& transfer, std::size_t most_bytes);
+  void choose_size(Transfer& transfer, std::size_t max_bytes);
   LayoutSpec choose_layout(const Transfer& transfer);
   void choose_calls(Transfer& transfer);
   void choose_selectors(Transfer& transfer);
@@ -51,6 +51,7 @@ class ScriptWriter {
   void write_handed_on(Event& event);
   void write_wild(Event& event);
   void write_collective(Event& event);
+  void write_call(Event& event);
 
   ScriptOptions options_;
   Random random_;
@@ -73,7 +74,7 @@ void ScriptWriter::choose_communicators() {
   using Kind = CommunicatorShape::Kind;
   script_.communicators.push_back(CommunicatorShape::make(Kind::all, options_.ranks));
   if (options_.shared_communicator) return;
-  for (const Kind kind : {Kind::reversed, Kind::parity, Kind::grid, Kind::alone, Kind::all}) {
+  for (const Kind kind : {Kind::reversed, Kind::parity, Kind::pairs, Kind::shifted, Kind::grid, Kind::alone, Kind::all}) {
     if (random_.chance(40)) script_.communicators.push_back(CommunicatorShape::make(kind, options_.ranks));
   }
 }
@@ -84,7 +85,8 @@ EventKind ScriptWriter::choose_kind() {
                                              transfer,  to_self,  shift,    shift,     chain,    overwrite, handed_on, handed_on,
                                              handed_on, ready,    repeat,   cancelled, quiesce,  wild};
   static constexpr std::array collective{barrier, broadcast, relay_broadcast, sum, start_barrier, start_broadcast, start_sum};
-  if (!options_.shared_communicator && random_.chance(12)) return random_.pick<EventKind>(collective);
+  if (!options_.shared_communicator && random_.chance(18)) return call;
+  if (!options_.shared_communicator && random_.chance(10)) return random_.pick<EventKind>(collective);
   return random_.pick<EventKind>(point_to_point);
 }
 
@@ -148,6 +150,9 @@ Event ScriptWriter::write_event(EventKind kind) {
       break;
     case quiesce:
       break;
+    case call:
+      write_call(event);
+      break;
     default:
       write_collective(event);
       break;
@@ -169,15 +174,15 @@ Transfer ScriptWriter::make_transfer(std::size_t communicator, int source, int d
 }
 
 /// Sizes from nothing to 8 MB, many small, few large, some next to a power of two; then layouts that fit the size.
-void ScriptWriter::choose_size(Transfer& transfer, std::size_t most_bytes) {
+void ScriptWriter::choose_size(Transfer& transfer, std::size_t max_bytes) {
   static constexpr std::array<std::size_t, 20> bounds{0,      0,      64,     64,     64,      1024,   1024,
                                                       1024,   4096,   16384,  16384,  65536,   65536,  131072,
                                                       131072, 262144, 262144, 524288, 1048576, 8388608};
-  std::size_t bound = std::min(random_.pick<std::size_t>(bounds), most_bytes);
+  std::size_t bound = std::min(random_.pick<std::size_t>(bounds), max_bytes);
   if (bound == 8388608 && has_huge_message_) bound = 65536;
   std::size_t bytes = bound < 4096 ? random_.below(bound + 1) : random_.between(bound / 4, bound);
   if (bytes > 64 && random_.chance(20)) bytes = std::size_t{1} << random_.between(6, 17);
-  bytes = std::min({bytes, bytes_left_ / 4, most_bytes});
+  bytes = std::min({bytes, bytes_left_ / 4, max_bytes});
   has_huge_message_ = has_huge_message_ || bound == 8388608;
 
   const std::size_t unit = packed_bytes(transfer.base);
@@ -363,6 +368,13 @@ void ScriptWriter::write_collective(Event& event) {
   }
 }
 
+void ScriptWriter::write_call(Event& event) {
+  event.communicator = choose_communicator(1);
+  event.call = Collective::make(random_, static_cast<std::size_t>(options_.ranks), bytes_left_ / 4);
+  const std::size_t bytes = event.call.max_units * packed_bytes(event.call.base) * static_cast<std::size_t>(options_.ranks);
+  bytes_left_ -= std::min(bytes_left_, bytes);
+}
+
 }  // namespace
 
 std::size_t packed_bytes(Base base) {
@@ -370,14 +382,31 @@ std::size_t packed_bytes(Base base) {
   return bytes[static_cast<std::size_t>(base)];
 }
 
+int CommunicatorShape::color_of(Kind kind, int rank) {
+  switch (kind) {
+    case Kind::parity:
+      return rank % 2;
+    case Kind::pairs:
+      return rank / 2;
+    case Kind::shifted:
+      return (rank + 1) / 2;
+    case Kind::alone:
+      return rank;
+    default:
+      return 0;
+  }
+}
+
 CommunicatorShape CommunicatorShape::make(Kind kind, int ranks) {
   CommunicatorShape shape{kind, {}, {}};
   for (int rank = 0; rank < ranks; ++rank) {
-    shape.color.push_back(kind == Kind::parity ? rank % 2 : kind == Kind::alone ? rank : 0);
-    shape.local.push_back(kind == Kind::reversed ? ranks - 1 - rank
-                          : kind == Kind::parity ? rank / 2
-                          : kind == Kind::alone  ? 0
-                                                 : rank);
+    shape.color.push_back(color_of(kind, rank));
+    shape.local.push_back(kind == Kind::reversed  ? ranks - 1 - rank
+                          : kind == Kind::parity  ? rank / 2
+                          : kind == Kind::pairs   ? rank % 2
+                          : kind == Kind::shifted ? (rank == 0 ? 0 : (rank + 1) % 2)
+                          : kind == Kind::alone   ? 0
+                                                  : rank);
   }
   return shape;
 }
@@ -397,7 +426,8 @@ Script make_script(const ScriptOptions& options) { return ScriptWriter(options).
 const char* describe(EventKind kind) {
   static constexpr std::array names{"transfer",        "to_self",   "shift",         "chain",           "overwrite", "ready",
                                     "repeat",          "handed_on", "wild",          "cancelled",       "barrier",   "broadcast",
-                                    "relay_broadcast", "sum",       "start_barrier", "start_broadcast", "start_sum", "quiesce"};
+                                    "relay_broadcast", "sum",       "start_barrier", "start_broadcast", "start_sum", "call",
+                                    "quiesce"};
   return names[static_cast<std::size_t>(kind)];
 }
 

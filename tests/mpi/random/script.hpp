@@ -14,30 +14,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "collective.hpp"
+#include "layout_spec.hpp"
+
 namespace random_program {
-
-enum class Base : std::uint8_t { byte, int16, int32, float64, record };  // record: int, double, 4 chars
-std::size_t packed_bytes(Base base);
-
-enum class LayoutKind : std::uint8_t {
-  plain,
-  contiguous,
-  vector,
-  hvector,
-  indexed,
-  indexed_block,
-  hindexed,
-  structure,
-  subarray,
-  resized,
-};
-
-struct LayoutSpec {
-  LayoutKind kind = LayoutKind::plain;
-  std::size_t units_per_element = 1;
-  std::uint64_t seed = 0;
-  bool from_bottom = false;  // MPI_BOTTOM and an absolute address in the type
-};
 
 enum class SendCall : std::uint8_t {
   send,
@@ -105,6 +85,7 @@ enum class EventKind : std::uint8_t {
   start_barrier,  // nonblocking, waited for together with point-to-point requests
   start_broadcast,
   start_sum,
+  call,     // a collective call of any kind, blocking or not
   quiesce,  // everything outstanding completes and is checked
 };
 
@@ -112,6 +93,7 @@ struct Event {
   EventKind kind = EventKind::quiesce;
   std::size_t communicator = 0;
   std::vector<Transfer> transfers;
+  Collective call;
   bool any_tag = false;          // wild: the tags differ; a barrier stands on either side
   unsigned sender_delay_us = 0;  // busy time before the operation, on either side
   unsigned receiver_delay_us = 0;
@@ -119,12 +101,13 @@ struct Event {
 
 /// Which ranks of MPI_COMM_WORLD share a communicator, and their ranks inside it.
 struct CommunicatorShape {
-  enum class Kind : std::uint8_t { all, reversed, parity, grid, alone };
+  enum class Kind : std::uint8_t { all, reversed, parity, pairs, shifted, grid, alone };  // shifted: pairs that overlap the pairs
   Kind kind = Kind::all;
   std::vector<int> color;
   std::vector<int> local;
 
   static CommunicatorShape make(Kind kind, int ranks);
+  static int color_of(Kind kind, int rank);
   [[nodiscard]] std::vector<int> members(int world_rank) const;  // in the order of their local ranks
 };
 

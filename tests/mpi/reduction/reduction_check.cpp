@@ -113,7 +113,7 @@ const Type types[] = {
 
 constexpr std::size_t lengths[] = {1, 2, 3, 5, 7, 8, 9, 15, 17, 31, 32, 33, 63, 65, 100, 129, 1000};
 constexpr std::size_t margin = 64;
-constexpr std::size_t most_bytes = 32 * 1000 + 2 * margin;
+constexpr std::size_t max_bytes = 32 * 1000 + 2 * margin;
 
 bool has_vectors = false;
 
@@ -154,7 +154,7 @@ class Check {
         parts_(parts_of(kind, type.type == MPI_C_BOOL || type.type == MPI_CXX_BOOL)) {}
 
   void run(std::size_t elements, std::size_t lower_at, std::size_t upper_at) {
-    alignas(64) static std::byte lower[most_bytes], upper[most_bytes], host[most_bytes], own[most_bytes];
+    alignas(64) static std::byte lower[max_bytes], upper[max_bytes], host[max_bytes], own[max_bytes];
     const std::size_t bytes = elements * reduction_.element_bytes();
     maker_.fill(lower + lower_at, elements, reduction_.element_bytes(), parts_);
     maker_.fill(upper + upper_at, elements, reduction_.element_bytes(), parts_);

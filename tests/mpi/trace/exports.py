@@ -125,6 +125,8 @@ def ends_of_messages(records):
     sent, matched = Counter(), Counter()
     for record in records:
         rank, peer, number = record["rank"], record.get("peer"), record.get("message")
+        if record.get("part"):
+            continue  # of a collective call
         if record["event"] == "match":
             matched[(peer, rank, number, "put" in record["how"])] += 1
         elif (record["event"] == "post_send" and "at once" in record["how"]) or (record["event"] == "message_out" and record["kind"] in SENT):
@@ -269,9 +271,23 @@ def check_otf2(directory, records):
             wrong.append(f"{what}: not in the trace: {some_of((found - expected).items())}\n"
                          f"not in the archive: {some_of((expected - found).items())}")
     ends = Counter(kind for kind, _, _, _ in archive.events)
-    if ends["MPI_ISEND_COMPLETE"] != sum(1 for record in records if record["event"] == "complete") - sum(receives.values()):
+    parts = {(record["rank"], record["operation"]) for record in records if record["event"] == "part"}
+    completed = [record for record in records if record["event"] == "complete" and (record["rank"], record["operation"]) not in parts]
+    if ends["MPI_ISEND_COMPLETE"] != len(completed) - sum(receives.values()):
         wrong.append(f"ends of sends: {ends}")
-    return wrong
+    return wrong + check_collectives(ends, records)
+
+
+def check_collectives(ends, records):
+    """Begins and ends of blocking calls, and of the others."""
+    expected = Counter()
+    for record in records:
+        if record["event"] in ("collective", "collective_end"):
+            is_end = record["event"] == "collective_end"
+            expected[("NON_BLOCKING_COLLECTIVE_" + ("COMPLETE" if is_end else "REQUEST")) if "nonblocking" in record["how"]
+                     else ("MPI_COLLECTIVE_" + ("END" if is_end else "BEGIN"))] += 1
+    found = Counter({kind: times for kind, times in ends.items() if "COLLECTIVE" in kind})
+    return [] if found == expected else [f"collective calls: {found}, in the trace: {expected}"]
 
 
 def check_all(sluice, trace):

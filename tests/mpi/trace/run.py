@@ -2,6 +2,8 @@
 reasons; `sluice export` writes what `sluice dump` tells, by the rules of each format; `sluice diff` finds nothing between a trace and itself;
 the page of `sluice timeline` shows it all in a browser (timeline_page.py).
 A program that logs what it does (events*.c), also with releases of sends and over TCP: `sluice dump` tells the same, event for event.
+A program whose collective calls have late ranks (late_ranks.c): `sluice report` names them.
+A program whose buffers come back a known number of times (reused_buffers.c): `sluice report --buffers` counts the same.
 A program that waits far below in a library (call_paths.c): its own lines are told.
 Clocks of ranks that differ; a trace that cannot be written.
 A long trace (make_trace.cpp): `sluice report` needs little memory, and an export that is interrupted leaves nothing
@@ -138,10 +140,10 @@ def held_send(case):
 CASES = (late_sender, late_receiver, touched_at_once, posted_before, never_touched, unpacked, held_send)
 
 
-def job_of(options, name, trace, *arguments, before=(), settings=None):
+def job_of(options, name, trace, *arguments, before=(), settings=None, ranks=2):
     program = options.builddir / "tests" / "mpi" / "trace" / name
     environment = {"LD_PRELOAD": str(options.library), "SLUICE_TRACE": str(trace), **(settings or {})}
-    return run_job([*before, program, *arguments], 2, environment, options.timeout)
+    return run_job([*before, program, *arguments], ranks, environment, options.timeout)
 
 
 # Of the cases in events.c, and what they want.
@@ -152,8 +154,9 @@ def check_events(options, tally, directory):
     for group, settings in EVENTS.items():
         trace = directory / group
         trace.mkdir(parents=True)
-        # Who copies must not depend on what this machine measures.
-        job = job_of(options, "events", trace, str(trace), group, settings={"SLUICE_CALIBRATION": "off", **settings})
+        # Who copies must not depend on what this machine measures. Cases end with calls of the host's, which end all releases.
+        fixed = {"SLUICE_CALIBRATION": "off", "SLUICE_COLLECTIVES": "off"}
+        job = job_of(options, "events", trace, str(trace), group, settings={**fixed, **settings})
         tally.check(f"events: the job ends well ({group})", "" if job.ok else job.describe())
         if job.ok:
             records = [json.loads(line) for line in sluice(options, "dump", "--json", trace).splitlines()]
@@ -231,6 +234,87 @@ def check_paths(options, tally, directory):
         if job.ok:
             report = json.loads(sluice(options, "report", "--json", trace / "rank-000000.trace"))
             tally.check(f"paths: of {depth} callers", paths_cut_short(report, depth) if depth < 24 else paths_to_main(report))
+
+
+LATE_SHARE = 0.5  # of what the others waited in all; ranks that lose their processor are late, too
+
+
+def late_rank_complaint(name, late, late_ns, report):
+    """`sluice report` names the rank that was late, and how long the others waited for it."""
+    found = [calls for calls in report["collectives"] if calls["place"].endswith(f"({name})")]
+    if len(found) != 1:
+        return f"{len(found)} sites: {found}"
+    calls = found[0]
+    waited = {each["rank"]: each["waited_ns"] for each in calls["late"]}
+    if name == "wait_later":
+        hidden = 2 * late_ns  # of each of two ranks that came in time
+        return "" if calls["hidden_ns"] > LATE_SHARE * hidden else f"hidden: {calls}"
+    if not waited or max(waited, key=waited.get) != late:
+        return f"not rank {late}: {calls}"
+    return "" if waited[late] > LATE_SHARE * late_ns else f"waited: {calls}"
+
+
+def parts_complaint(records, report):
+    """What collective calls consist of is none of the program's own messages, of which it has none."""
+    if report["peers"] or report["protocols"]:
+        return f"{report['peers']} {report['protocols']}"
+    own = [record for record in records if record["event"] in ("post_send", "post_receive") or record.get("part") == 0]
+    parts = {(record["rank"], record["operation"]) for record in records if record["event"] == "part"}
+    calls = {(record["rank"], record["operation"]) for record in records if record["event"] == "collective"}
+    ends = {(record["rank"], record["operation"]) for record in records if record["event"] == "collective_end"}
+    unknown = [record for record in records if record["event"] == "part" and (record["rank"], record["collective"]) not in calls]
+    if own or unknown or calls != ends or not parts:
+        return f"own: {own[:3]}; parts of no call: {unknown[:3]}; {len(calls)} calls, {len(ends)} ends, {len(parts)} parts"
+    return ""
+
+
+def check_late_ranks(options, tally, trace):
+    # What is released early waits for nobody.
+    job = job_of(options, "late_ranks", trace, ranks=3, settings={"SLUICE_COLLECTIVES": "all", "SLUICE_RELEASE": "off"})
+    tally.check("late ranks: the job ends well", "" if job.ok else job.describe())
+    if not job.ok:
+        return
+    report = json.loads(sluice(options, "report", "--json", trace))
+    for name, late, late_ns in re.findall(r"^LATE (\w+) (\d) (\d+)$", job.stdout, re.MULTILINE):
+        tally.check(f"late ranks: {name}", late_rank_complaint(name, int(late), int(late_ns), report))
+    records = [json.loads(line) for line in sluice(options, "dump", "--json", trace).splitlines()]
+    tally.check("late ranks: parts of calls are no messages", parts_complaint(records, report))
+    for kind, complaints in check_all(options.builddir / "tools" / "sluice", trace).items():
+        tally.check(f"late ranks: export, {kind}", "\n".join(complaints))
+    sluice(options, "timeline", trace, "--output", trace.with_suffix(".html"))
+
+
+# Of reused_buffers.c: messages, of these from buffers used before, distinct buffers; and the copies that could be saved.
+SMALL_ONES, SMALL_AGAIN, SMALL_BUFFERS = 40 + 10 + 20 + 7 + 3, 39 + 9 + 6 + 2, 1 + 1 + 20 + 1 + 1
+LARGE_ONES = 5
+COPIES = {"messages": 40 + 10 + 20, "buffers": 22, "saved": 0}
+WOULD_SAVE = {2: 39 + 9, 8: 33 + 3, 32: 9, 128: 0, 512: 0, 2048: 0}
+
+
+def buffers_complaint(report, output):
+    """`sluice report --buffers` counts what the program says, and what follows from its text."""
+    said = {(int(rank), int(address)): (int(sent), int(received), int(size))
+            for rank, address, sent, received, size in re.findall(r"^BUFFER (\d) \S+ (\d+) (\d+) (\d+) (\d+)$", output, re.MULTILINE)}
+    found = {(buffer["rank"], buffer["address"]): (buffer["sent"], buffer["received"], buffer["bytes"])
+             for buffer in report["buffers"] if buffer["sent"] + buffer["received"] > 1}
+    if found != said or len(said) != 10:
+        return f"buffers: {found}, and {said} were used"
+    numbers = {direction["messages"]: (direction["number"], direction["again"], direction["buffers"] and direction["buffers"]["most"])
+               for direction in report["directions"]}
+    small, large = (SMALL_ONES, SMALL_AGAIN, SMALL_BUFFERS), (LARGE_ONES, LARGE_ONES - 1, 1)
+    if numbers != {"sent, small": small, "received, small": small, "sent, large": large, "received, large": large}:
+        return f"directions: {numbers}"
+    copies = report["copies"]
+    would = {each["from_use"]: each["copies"] for each in copies["would_save"]}
+    return "" if {name: copies[name] for name in COPIES} == COPIES and would == WOULD_SAVE else f"copies: {copies}"
+
+
+def check_buffers(options, tally, trace):
+    job = job_of(options, "reused_buffers", trace, settings={"SLUICE_CALIBRATION": "off"})
+    tally.check("buffers: the job ends well", "" if job.ok else job.describe())
+    if job.ok:
+        report = json.loads(sluice(options, "report", "--buffers", "--json", trace))
+        tally.check("buffers: uses and copies are those of the program", buffers_complaint(report, job.stdout))
 
 
 OTHER_CLOCK = ["unshare", "--time", "--monotonic=1000", "--fork"]
@@ -345,7 +429,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sluice-trace-") as name:
         check_waits(options, tally, pathlib.Path(name) / "waits")
         check_events(options, tally, pathlib.Path(name) / "events")
+        check_late_ranks(options, tally, pathlib.Path(name) / "late_ranks")
         check_paths(options, tally, pathlib.Path(name) / "paths")
+        check_buffers(options, tally, pathlib.Path(name) / "buffers")
         check_clocks(options, tally, pathlib.Path(name) / "clocks")
         check_refusal(options, tally)
         check_long(options, tally, pathlib.Path(name) / "long")

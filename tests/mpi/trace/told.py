@@ -23,9 +23,10 @@ def cases_in(log):
     return cases
 
 
-def is_of_the_case(record):
-    """Cases end with these calls."""
-    return record["event"] not in NOT_COUNTED and not record.get("at", "").startswith(("MPI_Alltoallv at ", "MPI_Barrier at "))
+def is_of_the_case(record, parts):
+    """Cases end with these calls. `parts`: (rank, operation) of what these consist of."""
+    is_part = record.get("part") or (record["rank"], record.get("operation")) in parts
+    return record["event"] not in NOT_COUNTED and not is_part and not record.get("at", "").startswith(("MPI_Alltoallv at ", "MPI_Barrier at "))
 
 
 def agrees(record, members):
@@ -59,8 +60,9 @@ def difference(records, expected):
 def complaints(trace, records, log):
     """One for each case and rank: its name, and what is wrong or nothing."""
     start = start_of(trace)
+    parts = {(record["rank"], record["operation"]) for record in records if record["event"] == "part"}
     for (name, rank), (begin, end, expected) in cases_in(log).items():
         here = [record for record in records
-                if record["rank"] == rank and begin <= record["time_ns"] + start <= end and is_of_the_case(record)]
+                if record["rank"] == rank and begin <= record["time_ns"] + start <= end and is_of_the_case(record, parts)]
         wrong = difference(here, expected)
         yield f"{name}, rank {rank}", wrong and wrong + "\n" + "\n".join(map(shown, here))

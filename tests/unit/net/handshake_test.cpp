@@ -38,12 +38,12 @@ std::vector<std::byte> take_output(Handshake& from) {
   return bytes;
 }
 
-/// Carries all that one side has to say to the other, in pieces of at most `piece` bytes.
-State carry(Handshake& from, Handshake& to, std::size_t piece = 1000) {
+/// Carries all that one side has to say to the other, in segments of at most `segment` bytes.
+State carry(Handshake& from, Handshake& to, std::size_t segment = 1000) {
   const auto bytes = take_output(from);
   std::span<const std::byte> rest(bytes);
   while (!rest.empty()) {
-    const std::size_t count = std::min({piece, rest.size(), to.wanted()});
+    const std::size_t count = std::min({segment, rest.size(), to.wanted()});
     if (count == 0) break;
     to.feed(rest.first(count));
     rest = rest.subspan(count);

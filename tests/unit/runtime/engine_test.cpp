@@ -246,7 +246,7 @@ TEST(Engine, a_matched_probe_takes_the_message_out_of_matching) {
       },
       [](Process& p) {
         Outcome found;
-        Message* message = p.engine.probes().wait_matched_probe(*p.world, any_source, any_tag, found);
+        Unexpected* message = p.engine.probes().wait_matched_probe(*p.world, any_source, any_tag, found);
         EXPECT_EQ(found.bytes, 100'000U);
         std::vector<std::byte> second(10);
         EXPECT_EQ(p.receive(zero, tag, second).bytes, 10U);

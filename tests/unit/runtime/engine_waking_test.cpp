@@ -111,7 +111,7 @@ TEST_P(NoProcessorToSpare, has_its_helper_thread_copy_once_its_peer_waits) {
 }
 
 TEST_P(NoProcessorToSpare, does_not_leave_what_a_peer_that_is_asleep_waits_for) {
-  network_.transport(Peer{0}).set_attention(Attention::sleeper);
+  network_.transport(Peer{0}).set_wake_mask(WakeMask::sleeper);
   Request* receive = start_receive();
   while (!Engine::is_complete(*receive)) std::this_thread::yield();
   finish(receive);
@@ -144,9 +144,9 @@ TEST(Waking, who_answers_when_it_leaves_a_call_still_polls) {
   Request* receive = q.engine.start_receive(*q.world, zero, tag, contiguous(got), here);
   ASSERT_EQ(network.under_way(Peer{0}), 0U);
   // The announcement finds q in a call that ends, and the answer p in one.
-  network.transport(Peer{1}).set_attention(Attention::none);
+  network.transport(Peer{1}).set_wake_mask(WakeMask::none);
   Request* send = p.engine.start_send(*p.world, one, tag, contiguous(data), SendMode::standard, here);
-  network.transport(Peer{0}).set_attention(Attention::none);
+  network.transport(Peer{0}).set_wake_mask(WakeMask::none);
   q.engine.host_calls().prepare();
   EXPECT_EQ(network.under_way(Peer{0}), 1U) << "what its sender is to do";
   EXPECT_EQ(network.sent_while_away(Peer{1}), 0U);

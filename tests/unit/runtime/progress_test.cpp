@@ -32,9 +32,9 @@ class ProgressTest : public testing::Test {
     progress_.sleep(lock, limit);
   }
 
-  const std::string none_ = RecordingDoorbell::set_to(Attention::none);
-  const std::string room_ = RecordingDoorbell::set_to(Attention::room);
-  const std::string sleeper_ = RecordingDoorbell::set_to(Attention::sleeper);
+  const std::string none_ = RecordingDoorbell::set_to(WakeMask::none);
+  const std::string room_ = RecordingDoorbell::set_to(WakeMask::room);
+  const std::string sleeper_ = RecordingDoorbell::set_to(WakeMask::sleeper);
   RecordingDoorbell doorbell_;
   Engine::Impl impl_{one_of_two(Peer{0}, doorbell_, {})};
   Progress& progress_ = impl_.progress;
@@ -51,13 +51,13 @@ TEST_F(ProgressTest, a_call_with_nothing_outstanding_tells_nobody_anything) {
   EXPECT_EQ(doorbell_.news(), Asked{});
 }
 
-TEST_F(ProgressTest, who_stops_polling_sets_the_attention_and_then_looks_once_more) {
+TEST_F(ProgressTest, who_stops_polling_sets_the_wake_mask_and_then_looks_once_more) {
   be_in_host_call();
   EXPECT_EQ(doorbell_.news(), (Asked{room_, "look"}));
   EXPECT_EQ(doorbell_.wakes(), 0);
 }
 
-TEST_F(ProgressTest, what_came_meanwhile_is_taken_with_no_attention_set) {
+TEST_F(ProgressTest, what_came_meanwhile_is_taken_with_no_wake_mask_set) {
   doorbell_.pending_looks = 1;
   be_in_host_call();
   EXPECT_EQ(doorbell_.news(), (Asked{room_, "look", none_, "poll", room_, "look"}));
@@ -92,7 +92,7 @@ TEST_F(ProgressTest, a_callback_of_the_hosts_leaves_the_process_in_the_call) {
   EXPECT_EQ(doorbell_.news(), (Asked{room_, "look"}));
 }
 
-TEST_F(ProgressTest, who_sleeps_sets_the_attention_and_then_looks_before_and_in_between) {
+TEST_F(ProgressTest, who_sleeps_sets_the_wake_mask_and_then_looks_before_and_in_between) {
   sleep(std::chrono::microseconds(50));
   EXPECT_EQ(doorbell_.news(), (Asked{sleeper_, "look", "tell", "sleep", none_}));
   sleep(std::chrono::microseconds(5000));
@@ -129,7 +129,7 @@ TEST_F(ProgressTest, the_last_one_awake_leaves_what_comes_to_those_that_sleep) {
   progress_.leave(lock);
 }
 
-TEST_F(ProgressTest, the_helper_thread_polls_and_sets_the_attention_again) {
+TEST_F(ProgressTest, the_helper_thread_polls_and_sets_the_wake_mask_again) {
   be_in_host_call();
   doorbell_.news();
   doorbell_.wake_helper();

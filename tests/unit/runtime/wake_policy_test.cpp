@@ -15,8 +15,9 @@ struct Facts {
   };
 
   bool held = false;
+  bool duties = false;
   bool released = false;
-  bool announces = false;
+  bool rtrs = false;
   bool shares = false;
   std::size_t large = 0;
   std::size_t open = 0;
@@ -28,8 +29,9 @@ struct Facts {
   Node node{};
 
   [[nodiscard]] bool holds_back() const { return held; }
+  [[nodiscard]] bool has_collective_duties() const { return duties; }
   [[nodiscard]] bool has_released() const { return released; }
-  [[nodiscard]] bool announces_receives() const { return announces; }
+  [[nodiscard]] bool sends_rtrs() const { return rtrs; }
   [[nodiscard]] bool shares_copies() const { return shares; }
   [[nodiscard]] std::size_t large_receives() const { return large; }
   [[nodiscard]] std::size_t open_receives() const { return open; }
@@ -42,28 +44,39 @@ struct Facts {
 };
 
 TEST(WakePolicy, who_has_nothing_outstanding_is_woken_for_nothing) {
-  EXPECT_EQ(needed_attention(Facts{}, false), Attention::none);
-  EXPECT_EQ(needed_attention(Facts{.open = 3}, false), Attention::none) << "small messages wait for a call";
+  EXPECT_EQ(needed_wake_mask(Facts{}, false), WakeMask::none);
+  EXPECT_EQ(needed_wake_mask(Facts{.open = 3}, false), WakeMask::none) << "small messages wait for a call";
 }
 
 TEST(WakePolicy, during_a_host_call_peers_find_room_and_matches) {
-  EXPECT_EQ(needed_attention(Facts{}, true), Attention::room);
-  EXPECT_EQ(needed_attention(Facts{.open = 1}, true), Attention::receives);
+  EXPECT_EQ(needed_wake_mask(Facts{}, true), WakeMask::room);
+  EXPECT_EQ(needed_wake_mask(Facts{.open = 1}, true), WakeMask::receives);
 }
 
 TEST(WakePolicy, sends_wake_for_requests_and_large_receives_for_announcements) {
-  EXPECT_EQ(needed_attention(Facts{.unsent = true}, false), Attention::sends);
-  EXPECT_EQ(needed_attention(Facts{.large = 1, .unsent = true}, false), Attention::receives);
+  EXPECT_EQ(needed_wake_mask(Facts{.unsent = true}, false), WakeMask::sends);
+  EXPECT_EQ(needed_wake_mask(Facts{.large = 1, .unsent = true}, false), WakeMask::receives);
 }
 
 TEST(WakePolicy, what_opens_pages_or_ends_a_shared_copy_wakes_for_the_end_as_well) {
-  EXPECT_EQ(needed_attention(Facts{.released = true}, false), Attention::rendezvous);
-  EXPECT_EQ(needed_attention(Facts{.announces = true}, false), Attention::rendezvous);
-  EXPECT_EQ(needed_attention(Facts{.shares = true}, false), Attention::rendezvous);
+  EXPECT_EQ(needed_wake_mask(Facts{.released = true}, false), WakeMask::rendezvous);
+  EXPECT_EQ(needed_wake_mask(Facts{.rtrs = true}, false), WakeMask::rendezvous);
+  EXPECT_EQ(needed_wake_mask(Facts{.shares = true}, false), WakeMask::rendezvous);
+}
+
+TEST(WakePolicy, what_others_wait_for_in_a_collective_call_may_hang_on_any_message) {
+  EXPECT_EQ(needed_wake_mask(Facts{.duties = true}, false), WakeMask::everything);
+  EXPECT_EQ(needed_wake_mask(Facts{.duties = true}, true), WakeMask::everything);
+}
+
+TEST(WakePolicy, where_processors_are_shared_it_waits_for_a_call_unless_the_host_has_the_application) {
+  const Facts shared{.duties = true, .node{.oversubscribed = true}};
+  EXPECT_EQ(needed_wake_mask(shared, false), WakeMask::none);
+  EXPECT_EQ(needed_wake_mask(shared, true), WakeMask::everything);
 }
 
 TEST(WakePolicy, what_is_held_back_waits_for_any_message) {
-  EXPECT_EQ(needed_attention(Facts{.held = true, .released = true}, false), Attention::everything);
+  EXPECT_EQ(needed_wake_mask(Facts{.held = true, .released = true}, false), WakeMask::everything);
 }
 
 TEST(WakePolicy, copies_are_left_to_the_next_call_where_nobody_sleeps_for_them) {

@@ -38,8 +38,8 @@ TEST(Inbox, PartsDoNotOverlap) {
   const auto at = [&](const void* part) {
     return static_cast<const std::byte*>(part) - reinterpret_cast<const std::byte*>(&inbox.identity());
   };
-  EXPECT_GE(at(&inbox.attention()), static_cast<std::ptrdiff_t>(sizeof(InboxIdentity)));
-  EXPECT_LT(at(&inbox.attention()), at(&inbox.finalized()));
+  EXPECT_GE(at(&inbox.wake_mask()), static_cast<std::ptrdiff_t>(sizeof(InboxIdentity)));
+  EXPECT_LT(at(&inbox.wake_mask()), at(&inbox.finalized()));
   EXPECT_LT(at(&inbox.finalized()), at(&inbox.contacts(0)));
   EXPECT_LE(at(&inbox.contacts(1) + 1), at(&inbox.slot(0)));
   EXPECT_LE(at(&inbox.slot(InboxLayout::slots - 1) + 1), at(inbox.ring_control(0)));

@@ -100,9 +100,9 @@ TEST_F(PeerMemoryTest, PagesThatThePeerDroppedAreWrittenAnew) {
 /// Soft limit of this process, for the time of a test.
 class Limited {
  public:
-  Limited(__rlimit_resource resource, rlim_t most) : resource_(resource) {
+  Limited(__rlimit_resource resource, rlim_t max) : resource_(resource) {
     ::getrlimit(resource, &before_);
-    const rlimit limits{most, before_.rlim_max};
+    const rlimit limits{max, before_.rlim_max};
     ::setrlimit(resource, &limits);
   }
   ~Limited() { ::setrlimit(resource_, &before_); }

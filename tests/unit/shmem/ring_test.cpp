@@ -36,7 +36,7 @@ struct Ring {
     std::byte* room = writer.reserve(bytes);
     if (!room) return false;
     std::memset(room, static_cast<int>(number & 0xff), bytes);
-    MessageHeader header;
+    WireHeader header;
     header.kind = MessageKind::eager;
     header.payload_bytes = static_cast<std::uint32_t>(bytes);
     header.subject = number;
@@ -52,7 +52,7 @@ struct Ring {
 
   std::optional<Received> receive() {
     Received received;
-    const auto found = reader.take([&](const MessageHeader& header, std::span<const std::byte> payload) {
+    const auto found = reader.take([&](const WireHeader& header, std::span<const std::byte> payload) {
       received = {header.subject, payload.size(), true};
       for (const std::byte byte : payload) received.intact = received.intact && byte == std::byte(header.subject & 0xff);
     });
@@ -177,7 +177,7 @@ TEST_F(RingTest, TurnsBackAgainAfterTheConsumerHasCaughtUp) {
   const auto offset = [&](std::uint64_t value) {
     std::byte* room = nullptr;
     EXPECT_NE(room = ring.writer.reserve(bytes), nullptr);
-    MessageHeader header;
+    WireHeader header;
     header.subject = value;
     header.payload_bytes = bytes;
     ring.writer.publish(header, true);
@@ -229,7 +229,7 @@ struct CorruptRing : RingTest, testing::WithParamInterface<std::uint64_t> {};
 
 TEST_P(CorruptRing, AnImpossibleRecordIsReportedAndNotRead) {
   reinterpret_cast<std::uint64_t&>(memory->buffer[0]) = GetParam();
-  const auto found = ring.reader.take([](const MessageHeader&, std::span<const std::byte>) { ADD_FAILURE() << "delivered"; });
+  const auto found = ring.reader.take([](const WireHeader&, std::span<const std::byte>) { ADD_FAILURE() << "delivered"; });
   EXPECT_EQ(found, RingReader::Found::corrupt);
 }
 
@@ -242,10 +242,10 @@ INSTANTIATE_TEST_SUITE_P(ControlWords, CorruptRing,
 
 TEST_F(RingTest, APayloadLongerThanItsRecordIsCorrupt) {
   ring.send(0, 8);
-  MessageHeader header;
+  WireHeader header;
   header.payload_bytes = 33;
   std::memcpy(memory->buffer.data() + 8, &header, sizeof header);
-  const auto found = ring.reader.take([](const MessageHeader&, std::span<const std::byte>) { ADD_FAILURE() << "delivered"; });
+  const auto found = ring.reader.take([](const WireHeader&, std::span<const std::byte>) { ADD_FAILURE() << "delivered"; });
   EXPECT_EQ(found, RingReader::Found::corrupt);
 }
 

@@ -125,7 +125,7 @@ TEST(ShmemTransport, AFailedReserveWakesAReceiverThatOwesRoom) {
   while (send(node[0], Peer{1}, std::string(1000, 'x'))) {
   }
   node[1].poll(receiver);  // some, but not a quarter of the ring
-  node[1].set_attention(Attention::rendezvous);
+  node[1].set_wake_mask(WakeMask::rendezvous);
   EXPECT_TRUE(node[1].pending());
   EXPECT_EQ(node[0].reserve(Peer{1}, 20000), nullptr);
   node[1].sleep_helper();  // returns
@@ -178,26 +178,26 @@ TEST(ShmemTransport, everybody_sees_how_much_a_process_has_copied) {
 
 TEST(ShmemTransport, a_peer_is_attentive_unless_only_its_helper_thread_could_be_woken) {
   ShmemNode node(2);
-  node[1].set_attention(Attention::none);
+  node[1].set_wake_mask(WakeMask::none);
   EXPECT_TRUE(node[0].is_attentive(Peer{1}));
   EXPECT_TRUE(node[0].is_attentive_soon(Peer{1}));
-  node[1].set_attention(Attention::rendezvous);
+  node[1].set_wake_mask(WakeMask::rendezvous);
   EXPECT_FALSE(node[0].is_attentive(Peer{1}));
   EXPECT_FALSE(node[0].is_attentive_soon(Peer{1}));
   EXPECT_FALSE(node[0].is_asleep(Peer{1}));
-  node[1].set_attention(Attention::sleeper);
+  node[1].set_wake_mask(WakeMask::sleeper);
   EXPECT_TRUE(node[0].is_attentive(Peer{1}));
   EXPECT_TRUE(node[0].is_asleep(Peer{1}));
 }
 
 TEST(ShmemTransport, a_peers_lines_are_looked_at_once_for_each_time_that_they_were_written) {
   ShmemNode node(2);
-  EXPECT_EQ(node[0].ns_of_a_line(Peer{1}), 0U);
+  EXPECT_EQ(node[0].line_latency_ns(Peer{1}), 0U);
   for (int i = 0; i < 2; ++i) {
     node[1].mark_lines();
     node[0].mark_lines();
-    EXPECT_GT(node[0].ns_of_a_line(Peer{1}), 0U);
-    EXPECT_EQ(node[0].ns_of_a_line(Peer{1}), 0U);
+    EXPECT_GT(node[0].line_latency_ns(Peer{1}), 0U);
+    EXPECT_EQ(node[0].line_latency_ns(Peer{1}), 0U);
   }
 }
 
@@ -226,9 +226,9 @@ bool exchange_with_everybody(ShmemTransport& transport, std::size_t self, std::s
       moved = true;
     }
     if (moved) continue;
-    transport.set_attention(Attention::sleeper);
+    transport.set_wake_mask(WakeMask::sleeper);
     if (!transport.pending()) transport.sleep(60s);
-    transport.set_attention(Attention::none);
+    transport.set_wake_mask(WakeMask::none);
   }
   for (const auto& message : sink.messages) {
     if (message.header.subject != expected[static_cast<std::size_t>(message.from)]++) return false;
@@ -321,7 +321,7 @@ TEST(ShmemTransport, AForkedChildThatLeavesDoesNotDoSoForItsParent) {
 TEST(ShmemTransport, APeerThatSendsAnImpossibleRecordIsIgnoredAndCountsAsVanished) {
   ShmemNode node(3);
   RecordingSink sink;
-  MessageHeader longer_than_its_record;
+  WireHeader longer_than_its_record;
   longer_than_its_record.payload_bytes = 1000;
   node[1].reserve(Peer{0}, 8);
   node[1].commit(Peer{0}, longer_than_its_record);
@@ -342,6 +342,7 @@ TEST_P(ShmemCopies, AreThoseThatTheModeAllows) {
   const bool all = GetParam() == CopyMode::automatic;
   EXPECT_EQ(node[0].can_write(Peer{1}), all || GetParam() == CopyMode::alias);
   EXPECT_EQ(node[0].can_read(Peer{1}), all || GetParam() == CopyMode::cma);
+  EXPECT_EQ(node[0].can_write_at(Peer{1}), all || GetParam() == CopyMode::cma);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ShmemCopies,
@@ -360,6 +361,10 @@ TEST(ShmemTransport, WritesIntoThePeersFileAndReadsItsMemory) {
   std::string read(text.size(), ' ');
   EXPECT_EQ(node[0].read(Peer{1}, address, std::as_writable_bytes(std::span(read))), text.size());
   EXPECT_EQ(read, text);
+  std::string written(text.size(), ' ');
+  EXPECT_EQ(node[0].write_at(Peer{1}, reinterpret_cast<std::uintptr_t>(written.data()), std::as_bytes(std::span(text))),
+            text.size());
+  EXPECT_EQ(written, text);
 }
 
 TEST(ShmemTransport, WithoutAnAliasFileSaysWhyItCannotWrite) {

@@ -21,7 +21,7 @@ class CountingTransport final : public Transport {
 
   [[nodiscard]] std::size_t max_payload(Peer) const override { return ++calls_, room_bytes; }
   std::byte* reserve(Peer, std::size_t) override { return ++calls_, full_ ? nullptr : room_.data(); }
-  void commit(Peer, const MessageHeader& header) override {
+  void commit(Peer, const WireHeader& header) override {
     ++calls_;
     header_ = header;
     header_.source = Rank{1};  // of whom it comes back
@@ -35,9 +35,7 @@ class CountingTransport final : public Transport {
     return 1;
   }
   [[nodiscard]] bool streams_directly(Peer) const override { return ++calls_, false; }
-  bool send(Peer, const MessageHeader&, std::span<const std::byte>, std::span<const std::byte>) override {
-    return ++calls_, false;
-  }
+  bool send(Peer, const WireHeader&, std::span<const std::byte>, std::span<const std::byte>) override { return ++calls_, false; }
   [[nodiscard]] std::size_t eager_limit(Peer) const override { return ++calls_, 0; }
   [[nodiscard]] bool pending() const override { return ++calls_, false; }
   [[nodiscard]] bool can_write(Peer) const override { return ++calls_, false; }
@@ -53,9 +51,9 @@ class CountingTransport final : public Transport {
   std::atomic<std::uint64_t>& claims(std::uint32_t) override { return ++calls_, claims_; }
   std::atomic<std::uint64_t>* claims_at(Peer, std::uint32_t) override { return ++calls_, nullptr; }
   void tell_of_waiting() override { ++calls_; }
-  void flush_alerts() override {}
-  void leave_alerts() override { ++calls_; }
-  void set_attention(Attention) override { ++calls_; }
+  void flush_wakeups() override {}
+  void leave_wakeups() override { ++calls_; }
+  void set_wake_mask(WakeMask) override { ++calls_; }
   void sleep(std::chrono::microseconds) override { ++calls_; }
   void poke() override { ++calls_; }
   [[nodiscard]] Peer vanished() const override { return Peer{-1}; }
@@ -74,7 +72,7 @@ class CountingTransport final : public Transport {
  private:
   mutable std::size_t calls_ = 0;
   std::array<std::byte, room_bytes> room_{};
-  MessageHeader header_;
+  WireHeader header_;
   bool full_ = false;
   std::atomic<std::uint64_t> claims_{0};
   std::mutex mutex_;

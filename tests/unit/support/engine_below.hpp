@@ -36,7 +36,7 @@ struct RoomsAbove : Outbox::Host, Requests::Host, Causality::Sink, Matcher::Host
   void send_held(Request& send) override { let_go.push_back(&send); }
   void begin_held(Request& receive) override { let_go.push_back(&receive); }
   void acknowledge_held(Peer, std::uint64_t, std::uint32_t) override {}
-  void leave_announcements(Request& receive) override { left.push_back(&receive); }
+  void leave_rtrs(Request& receive) override { left.push_back(&receive); }
   void begin_transfer(Request* receive, std::size_t coming) override { begun.emplace_back(receive, coming); }
 
   std::function<void(Request&)> on_end;
@@ -56,7 +56,7 @@ class OtherWay final : public Way {
     if (on_begin) on_begin(receive);
     return true;
   }
-  [[nodiscard]] Delivery delivery() const override { return Delivery::stream; }
+  [[nodiscard]] bool delivers(Delivery delivery) const override { return delivery == Delivery::stream; }
   void cleared(Request&, const ClearToSend&) override {}
   [[nodiscard]] bool carries(const Request& request) const override { return request.way == Request::Way::stream; }
 };
@@ -127,8 +127,8 @@ class EngineBelow {
   Context& world = matcher.adopt(ContextId{1}, {Peer{0}, Peer{1}}, static_cast<Rank>(job.self));
   MessageLines lines{{job.calibration, job.caches, job.oversubscribed}, job.transport, job.size};
   OtherWay other;
-  std::size_t gathered_sends = 0;
-  Ways ways{{job, requests, lines, gathered_sends}, {&other}};
+  std::size_t sge_sends = 0;
+  Ways ways{{job, requests, lines, sge_sends}, {&other}};
   std::vector<const Request*> begun_again;
 
  private:

@@ -55,7 +55,7 @@ class LoopbackAdapter final : public Rdma {
 
   [[nodiscard]] bool usable() const { return knobs_.present && !failed_; }
   [[nodiscard]] std::size_t under_way() const { return reads_.size(); }
-  [[nodiscard]] std::size_t most_under_way() const { return max_under_way_; }
+  [[nodiscard]] std::size_t max_under_way() const { return max_under_way_; }
   [[nodiscard]] std::size_t completed() const { return completed_; }
 
   bool register_memory(ByteRange bytes, Registration& registration) override {

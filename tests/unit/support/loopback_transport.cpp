@@ -16,7 +16,7 @@ namespace {
 
 struct Parcel {
   Peer from{};
-  MessageHeader header;
+  WireHeader header;
   std::vector<std::byte> payload;
   std::uint64_t due = 0;  // number of the receiver's poll that may deliver it
 };
@@ -33,7 +33,7 @@ struct Station {
   std::uint64_t polls = 0;
   bool lost = false;
 
-  std::atomic<Attention> attention{Attention::none};
+  std::atomic<WakeMask> wake_mask{WakeMask::none};
   std::condition_variable sleeper;
   bool poked = false;
   std::condition_variable helper;
@@ -74,12 +74,12 @@ struct LoopbackNetwork::Shared {
   }
 
   /// Called with `queues` held: something of this kind arrived at `station`.
-  static void attend(Station& station, News news) {
-    const Attention level = station.attention.load();
-    if (!asks_for(level, news)) return;
-    station.attention.store(Attention::none);
+  static void attend(Station& station, EventMask events) {
+    const WakeMask level = station.wake_mask.load();
+    if (!asks_for(level, events)) return;
+    station.wake_mask.store(WakeMask::none);
     station.wakes++;
-    if (level == Attention::sleeper) {
+    if (level == WakeMask::sleeper) {
       station.poked = true;
       station.sleeper.notify_all();
     } else {
@@ -112,7 +112,7 @@ class LoopbackTransport final : public Transport {
     Station& station = shared_.stations[index(to)];
     if (!station.lost && station.from[index(self_)].size() >= shared_.knobs.room) {
       station.sender_wants_room[index(self_)] = true;
-      LoopbackNetwork::Shared::attend(station, News::room);
+      LoopbackNetwork::Shared::attend(station, EventMask::room);
       return nullptr;
     }
     reserved_ = true;
@@ -120,7 +120,7 @@ class LoopbackTransport final : public Transport {
     return outgoing_.data();
   }
 
-  void commit(Peer to, const MessageHeader& header) override {
+  void commit(Peer to, const WireHeader& header) override {
     if (!reserved_) throw std::logic_error("commit without reserve");
     if (header.payload_bytes > outgoing_.size()) throw std::logic_error("commit: more than was reserved");
     reserved_ = false;
@@ -131,8 +131,8 @@ class LoopbackTransport final : public Transport {
     const std::uint64_t due = station.polls + 1 + shared_.knobs.delay_polls;
     station.from[index(self_)].push_back({self_, header, std::move(outgoing_), due});
     outgoing_.clear();
-    if (mine_.attention.load() != Attention::none) ++mine_.sent_while_away;
-    LoopbackNetwork::Shared::attend(station, news_of(header));
+    if (mine_.wake_mask.load() != WakeMask::none) ++mine_.sent_while_away;
+    LoopbackNetwork::Shared::attend(station, events_of(header));
   }
 
   int poll(MessageSink& sink) override {
@@ -179,8 +179,8 @@ class LoopbackTransport final : public Transport {
     return can_read_blocks(peer) && read(peer, address, target) == target.size();
   }
 
-  [[nodiscard]] std::uint32_t ns_of_a_line(Peer /*peer*/) override { return shared_.line_takes_ns; }
-  [[nodiscard]] std::uint32_t ns_of_a_line_before(Peer /*peer*/, std::uint64_t /*end*/) override {
+  [[nodiscard]] std::uint32_t line_latency_ns(Peer /*peer*/) override { return shared_.line_takes_ns; }
+  [[nodiscard]] std::uint32_t line_latency_before_ns(Peer /*peer*/, std::uint64_t /*end*/) override {
     return shared_.message_line_takes_ns;
   }
 
@@ -241,8 +241,8 @@ class LoopbackTransport final : public Transport {
   }
   void copied(std::size_t bytes) override { mine_.copied += bytes; }
   [[nodiscard]] bool is_attentive(Peer peer) const override {
-    const Attention level = shared_.stations[index(peer)].attention;
-    return level == Attention::none || level == Attention::sleeper;
+    const WakeMask level = shared_.stations[index(peer)].wake_mask;
+    return level == WakeMask::none || level == WakeMask::sleeper;
   }
 
   [[nodiscard]] bool is_attentive_soon(Peer peer) const override {
@@ -251,28 +251,28 @@ class LoopbackTransport final : public Transport {
     return is_attentive(peer);
   }
 
-  [[nodiscard]] bool is_asleep(Peer peer) const override { return shared_.stations[index(peer)].attention == Attention::sleeper; }
+  [[nodiscard]] bool is_asleep(Peer peer) const override { return shared_.stations[index(peer)].wake_mask == WakeMask::sleeper; }
 
   void tell_of_waiting() override {
     const std::lock_guard lock(shared_.queues);
     for (Station& station : shared_.stations) {
-      if (station.attention.load() != Attention::sleeper) LoopbackNetwork::Shared::attend(station, News::waiting);
+      if (station.wake_mask.load() != WakeMask::sleeper) LoopbackNetwork::Shared::attend(station, EventMask::waiting);
     }
   }
-  void flush_alerts() override {}
+  void flush_wakeups() override {}
 
-  void set_attention(Attention level) override { mine_.attention.store(level); }
+  void set_wake_mask(WakeMask level) override { mine_.wake_mask.store(level); }
 
   void sleep(std::chrono::microseconds limit) override {
     std::unique_lock lock(shared_.queues);
-    mine_.sleeper.wait_for(lock, limit, [&] { return mine_.poked || mine_.attention.load() != Attention::sleeper; });
+    mine_.sleeper.wait_for(lock, limit, [&] { return mine_.poked || mine_.wake_mask.load() != WakeMask::sleeper; });
     mine_.poked = false;
   }
 
   void poke() override {
     const std::lock_guard lock(shared_.queues);
     mine_.poked = true;
-    mine_.attention.store(Attention::none);
+    mine_.wake_mask.store(WakeMask::none);
     mine_.sleeper.notify_all();
   }
 
@@ -307,7 +307,7 @@ class LoopbackTransport final : public Transport {
       if (!mine_.sender_wants_room[sender] || queue.size() >= shared_.knobs.room) continue;
       mine_.sender_wants_room[sender] = false;
       shared_.stations[sender].room_at[index(self_)] = true;
-      LoopbackNetwork::Shared::attend(shared_.stations[sender], News::room);
+      LoopbackNetwork::Shared::attend(shared_.stations[sender], EventMask::room);
     }
     return due;
   }

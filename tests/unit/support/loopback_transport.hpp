@@ -61,7 +61,7 @@ class LoopbackNetwork {
   [[nodiscard]] std::uint64_t polls(Peer of);
   /// How often `sleep` and `sleep_helper` of this peer were ended by a message (not by poke, wake_helper or time).
   [[nodiscard]] std::size_t wakes(Peer peer);
-  /// Messages that this peer sent while its attention told their receivers to wake somebody for an answer.
+  /// Messages that this peer sent while its wake mask told their receivers to wake somebody for an answer.
   [[nodiscard]] std::size_t sent_while_away(Peer by);
   /// How often this peer waited for another to come into a call soon (NodeHints::is_attentive_soon). Others come, however long it
   /// takes, or do not.

@@ -11,7 +11,7 @@ namespace {
 
 class Recorder : public MessageSink {
  public:
-  void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override {
+  void on_message(Peer from, const WireHeader& header, std::span<const std::byte> payload) override {
     last_from = from;
     sum += header.subject;
     text.assign(reinterpret_cast<const char*>(payload.data()), payload.size());
@@ -30,7 +30,7 @@ bool send(Transport& by, Peer to, std::uint64_t subject, const std::string& text
   std::byte* room = by.reserve(to, text.size());
   if (!room) return false;
   std::memcpy(room, text.data(), text.size());
-  MessageHeader header;
+  WireHeader header;
   header.kind = MessageKind::eager;
   header.payload_bytes = static_cast<std::uint32_t>(text.size());
   header.subject = subject;
@@ -96,9 +96,9 @@ TEST(LoopbackTransport, WakesASleeperInAnotherThread) {
   std::thread receiver([&] {
     Transport& transport = network.transport(Peer{1});
     while (sink.messages < static_cast<int>(rounds)) {
-      transport.set_attention(Attention::sleeper);
+      transport.set_wake_mask(WakeMask::sleeper);
       if (!transport.pending()) transport.sleep(std::chrono::seconds(20));
-      transport.set_attention(Attention::none);
+      transport.set_wake_mask(WakeMask::none);
       transport.poll(sink);
     }
   });

@@ -38,7 +38,7 @@ class ModelTransport final : public Transport, public Rdma {
     return outgoing_.data();
   }
 
-  void commit(Peer to, const MessageHeader& header) override {
+  void commit(Peer to, const WireHeader& header) override {
     if (!reserved_ || header.payload_bytes > outgoing_.size()) throw std::logic_error("commit");
     reserved_ = false;
     outgoing_.resize(header.payload_bytes);
@@ -129,35 +129,41 @@ class ModelTransport final : public Transport, public Rdma {
                          .token = token});
   }
 
-  bool send_gathered(Peer to, const MessageHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
-                     std::uint64_t token) override {
-    if (payload.size() > max_payload(to) || payload.size() != header.payload_bytes) throw std::logic_error("send_gathered");
+  bool send_sge(Peer to, const WireHeader& header, std::span<const std::byte> payload, std::uint32_t local_key,
+                std::uint64_t token) override {
+    if (payload.size() > max_payload(to) || payload.size() != header.payload_bytes) throw std::logic_error("send_sge");
     const std::lock_guard lock(shared_.wire->mutex);
     if (mine_.to[index(to)].messages >= shared_.knobs.room) return false;
-    shared_.send_gathered(self_, to, header, payload, local_key, token);
+    shared_.send_sge(self_, to, header, payload, local_key, token);
     return true;
   }
 
+  /// By itself: that of the machine.
+  [[nodiscard]] std::uint64_t time_ns() const override {
+    if (!shared_.knobs.by_hand) return Rdma::time_ns();
+    const std::lock_guard lock(shared_.wire->mutex);
+    return shared_.wire->now();
+  }
   [[nodiscard]] bool places_in_order() const override { return !shared_.knobs.shuffled; }
   [[nodiscard]] std::size_t largest_transfer() const override { return shared_.knobs.largest_transfer; }
 
-  void flush_alerts() override {}
+  void flush_wakeups() override {}
 
-  void set_attention(Attention level) override {
+  void set_wake_mask(WakeMask level) override {
     const std::lock_guard lock(shared_.wire->mutex);
-    mine_.attention = level;
+    mine_.wake_mask = level;
   }
 
   void sleep(std::chrono::microseconds limit) override {
     std::unique_lock lock(shared_.wire->mutex);
-    mine_.sleeper.wait_for(lock, limit, [&] { return mine_.poked || mine_.attention != Attention::sleeper; });
+    mine_.sleeper.wait_for(lock, limit, [&] { return mine_.poked || mine_.wake_mask != WakeMask::sleeper; });
     mine_.poked = false;
   }
 
   void poke() override {
     const std::lock_guard lock(shared_.wire->mutex);
     mine_.poked = true;
-    mine_.attention = Attention::none;
+    mine_.wake_mask = WakeMask::none;
     mine_.sleeper.notify_all();
   }
 
@@ -185,7 +191,7 @@ class ModelTransport final : public Transport, public Rdma {
 
 ModelAdapters::ModelAdapters(std::size_t size, const AdapterKnobs& knobs)
     : shared_(std::make_unique<Shared>(size, knobs)),
-      wire_(std::make_unique<ModelWire>(size / knobs.processes_per_adapter + 1, knobs.by_hand, knobs.pace)) {
+      wire_(std::make_unique<ModelWire>(size / knobs.processes_per_adapter + 1 + size, knobs.by_hand, knobs.pace)) {
   shared_->wire = wire_.get();
   shared_->helpers_may_run = !knobs.by_hand;
   for (std::size_t peer = 0; peer < size; ++peer) {
@@ -204,7 +210,8 @@ AdapterCounts ModelAdapters::counts(Peer peer) {
 
 void ModelAdapters::forget_counts() {
   const std::lock_guard lock(wire_->mutex);
-  for (Process& process : shared_->processes) process.counts = {.registered = process.counts.registered};
+  for (Process& process : shared_->processes)
+    process.counts = {.registered = process.counts.registered, .read_bytes = process.counts.read_bytes};
 }
 
 void ModelAdapters::lose(Peer peer) {

@@ -28,14 +28,16 @@ struct AdapterKnobs {
   static constexpr std::size_t unlimited = ~std::size_t{0};
   using Nanoseconds = ModelWire::Nanoseconds;
 
-  Nanoseconds latency = 1000;      // of anything, one way
-  Nanoseconds per_message = 100;   // for which a control message occupies the wire
-  Nanoseconds per_request = 100;   // the same of the request of a read, which is no more than a packet
-  double bytes_per_ns = 6.0;       // of payload
+  Nanoseconds latency = 1000;     // of anything, one way
+  Nanoseconds per_message = 100;  // for which a control message occupies the wire
+  Nanoseconds per_request = 100;  // the same of the request of a read, which is no more than a packet
+  double bytes_per_ns = 6.0;      // of payload
+  /// What the receiving end of each process takes, one thing after the other; 0: whatever comes.
+  double receiving_bytes_per_ns = 0;
   Nanoseconds notification = 300;  // from the last byte in place until the processor sees the completion
   std::size_t processes_per_adapter = 1;
 
-  /// Pieces of a transfer are placed in any order, and the adapter says so. What follows a write still comes after it.
+  /// Segments of a transfer are placed in any order, and the adapter says so. What follows a write still comes after it.
   bool shuffled = false;
   std::size_t max_payload = 4096;
   std::size_t largest_transfer = std::size_t{1} << 30;
@@ -54,14 +56,17 @@ struct AdapterKnobs {
 /// What one process has done.
 struct AdapterCounts {
   std::array<std::uint64_t, message_kinds> messages{};  // sent, by MessageKind
-  std::size_t gathered = 0;                             // of these, with a payload from registered memory
+  std::size_t sge_sends = 0;                            // of these, with a payload from registered memory
   std::size_t writes = 0;
   std::size_t reads = 0;
   std::size_t notifications = 0;
   std::size_t registrations = 0;
-  std::size_t registered = 0;  // now
-  std::size_t most_reads = 0;  // under way at a time
-  int told_work = 0;           // what the others are told of its work now
+  std::size_t registered = 0;                       // now
+  std::size_t max_reads = 0;                        // under way at a time to one peer
+  std::size_t read_bytes = 0;                       // under way to all peers now
+  std::size_t max_read_bytes = 0;                   // at a time
+  ModelWire::Nanoseconds longest_message_wait = 0;  // of a message that came, at the receiving end
+  int told_work = 0;                                // what the others are told of its work now
 
   [[nodiscard]] std::size_t of(MessageKind kind) const { return messages[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] std::size_t control() const {

@@ -19,8 +19,8 @@ namespace sluice::model {
 
 using Nanoseconds = ModelWire::Nanoseconds;
 
-/// A transfer is placed in pieces of a page, or in this many if it has more pages.
-inline constexpr std::size_t max_pieces = 64;
+/// A transfer is placed in segments of a page, or in this many if it has more pages.
+inline constexpr std::size_t max_segments = 64;
 
 inline std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
 
@@ -31,7 +31,7 @@ inline std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
 
 struct Parcel {
   Peer from{};
-  MessageHeader header;
+  WireHeader header;
   std::vector<std::byte> payload;
 };
 
@@ -56,7 +56,7 @@ struct Process {
   AdapterCounts counts;
   bool lost = false;
 
-  Attention attention = Attention::none;
+  WakeMask wake_mask = WakeMask::none;
   std::condition_variable sleeper;
   bool poked = false;
   std::condition_variable helper;
@@ -88,13 +88,13 @@ class Network {
   [[nodiscard]] bool connected(Peer a, Peer b) const { return !processes[index(a)].lost && !processes[index(b)].lost; }
 
   /// A completion queue wakes for whatever comes. Only small messages that need no answer may come without an entry, by a ring.
-  static constexpr News an_entry = News::end | News::match | News::request | News::room;
+  static constexpr EventMask an_entry = EventMask::end | EventMask::match | EventMask::request | EventMask::room;
 
-  void attend(Process& process, News news) const {
-    const Attention level = process.attention;
-    if (!asks_for(level, news)) return;
-    process.attention = Attention::none;
-    if (level == Attention::sleeper) {
+  void attend(Process& process, EventMask events) const {
+    const WakeMask level = process.wake_mask;
+    if (!asks_for(level, events)) return;
+    process.wake_mask = WakeMask::none;
+    if (level == WakeMask::sleeper) {
       process.poked = true;
       process.sleeper.notify_all();
     } else {
@@ -141,8 +141,8 @@ class Network {
   }
 
   /// `placed` runs when the last of it is in place.
-  void send_pieces(const Transfer& transfer, const std::function<void()>& placed) {
-    const std::size_t most = std::max(page_bytes, (transfer.bytes / max_pieces / page_bytes + 1) * page_bytes);
+  void send_segments(const Transfer& transfer, const std::function<void()>& placed) {
+    const std::size_t most = std::max(page_bytes, (transfer.bytes / max_segments / page_bytes + 1) * page_bytes);
     std::vector<std::size_t> begins;
     const std::uint64_t first_end = (transfer.target / page_bytes + 1) * page_bytes;  // pages of the target, as it may be odd
     for (std::size_t begin = 0; begin < transfer.bytes;) {
@@ -155,17 +155,27 @@ class Network {
     const Peer from = transfer.is_read ? transfer.at : transfer.by;
     const Peer to = transfer.is_read ? transfer.by : transfer.at;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::size_t piece = order[i];
-      const std::size_t begin = begins[piece];
-      const std::size_t end = piece + 1 < begins.size() ? begins[piece + 1] : transfer.bytes;
+      const std::size_t segment = order[i];
+      const std::size_t begin = begins[segment];
+      const std::size_t end = segment + 1 < begins.size() ? begins[segment + 1] : transfer.bytes;
       wire->send(adapter_of(from), {index(from), index(to), transfer.is_read}, duration(end - begin),
                  [this, transfer, begin, end, then = i + 1 < order.size() ? std::function<void()>() : placed] {
-                   wire->at(wire->now() + knobs.latency, [this, transfer, begin, end, then] {
+                   const Peer taker = transfer.is_read ? transfer.by : transfer.at;
+                   takes_in(taker, end - begin, [this, transfer, begin, end, then] {
                      place(transfer, begin, end);
                      if (then) then();
                    });
                  });
     }
+  }
+
+  /// What is under way arrives, and is taken when its turn comes.
+  void takes_in(Peer taker, std::size_t bytes, std::function<void()> then) {
+    wire->at(wire->now() + knobs.latency, [this, taker, bytes, then = std::move(then)]() mutable {
+      if (knobs.receiving_bytes_per_ns == 0) return then();
+      const auto busy = static_cast<Nanoseconds>(static_cast<double>(bytes) / knobs.receiving_bytes_per_ns);
+      wire->send(processes.size() / knobs.processes_per_adapter + 1 + index(taker), {}, busy, std::move(then));
+    });
   }
 
   void complete(const Transfer& transfer) {
@@ -174,6 +184,7 @@ class Network {
     Pair& pair = by.to[index(transfer.at)];
     --pair.transfers;
     pair.reads -= transfer.is_read ? 1 : 0;
+    by.counts.read_bytes -= transfer.is_read ? transfer.bytes : 0;
     give_room(transfer.by, transfer.at);
     if (transfer.token == 0) return;
     ++by.counts.notifications;
@@ -193,13 +204,15 @@ class Network {
     ++pair.transfers;
     ++(transfer.is_read ? by.counts.reads : by.counts.writes);
     if (transfer.is_read) {
-      by.counts.most_reads = std::max(by.counts.most_reads, ++pair.reads);
+      by.counts.max_reads = std::max(by.counts.max_reads, ++pair.reads);
+      by.counts.read_bytes += transfer.bytes;
+      by.counts.max_read_bytes = std::max(by.counts.max_read_bytes, by.counts.read_bytes);
       wire->send(adapter_of(transfer.by), {index(transfer.by), index(transfer.at)}, knobs.per_request, [this, transfer] {
         wire->at(wire->now() + knobs.latency,
-                 [this, transfer] { send_pieces(transfer, [this, transfer] { completes_in(0, transfer); }); });
+                 [this, transfer] { send_segments(transfer, [this, transfer] { completes_in(0, transfer); }); });
       });
     } else {
-      send_pieces(transfer, [this, transfer] { completes_in(knobs.latency, transfer); });
+      send_segments(transfer, [this, transfer] { completes_in(knobs.latency, transfer); });
     }
     return true;
   }
@@ -209,8 +222,8 @@ class Network {
   }
 
   /// The adapter reads the payload when the message leaves it, and says so later.
-  void send_gathered(Peer from, Peer to, const MessageHeader& header, std::span<const std::byte> payload, std::uint32_t key,
-                     std::uint64_t token) {
+  void send_sge(Peer from, Peer to, const WireHeader& header, std::span<const std::byte> payload, std::uint32_t key,
+                std::uint64_t token) {
     check(key, from, reinterpret_cast<std::uint64_t>(payload.data()), payload.size());
     send(from, to, header, {payload.begin(), payload.end()}, [this, from, to, payload, key, token](Parcel& parcel) {
       check(key, from, reinterpret_cast<std::uint64_t>(payload.data()), payload.size());
@@ -223,23 +236,25 @@ class Network {
         attend(by, an_entry);
       });
     });
-    ++processes[index(from)].counts.gathered;
+    ++processes[index(from)].counts.sge_sends;
   }
 
   using Arriving = std::function<void(Parcel&)>;
-  void send(Peer from, Peer to, const MessageHeader& header, std::vector<std::byte> payload, const Arriving& arriving = {}) {
+  void send(Peer from, Peer to, const WireHeader& header, std::vector<std::byte> payload, const Arriving& arriving = {}) {
     Pair& pair = processes[index(from)].to[index(to)];
     ++processes[index(from)].counts.messages[static_cast<std::size_t>(header.kind)];
     ++pair.messages;
     const Nanoseconds busy = knobs.per_message + duration(payload.size());
     wire->send(adapter_of(from), {index(from), index(to)}, busy,
                [this, to, arriving, parcel = Parcel{from, header, std::move(payload)}] {
-                 wire->at(wire->now() + knobs.latency, [this, to, arriving, parcel]() mutable {
+                 const Nanoseconds there = wire->now() + knobs.latency;
+                 takes_in(to, parcel.payload.size(), [this, to, arriving, parcel, there]() mutable {
                    if (!connected(parcel.from, to)) return;
                    if (arriving) arriving(parcel);
                    Process& target = processes[index(to)];
+                   target.counts.longest_message_wait = std::max(target.counts.longest_message_wait, wire->now() - there);
                    target.inbox.push_back(std::move(parcel));
-                   attend(target, news_of(target.inbox.back().header) == News::eager ? News::eager : an_entry);
+                   attend(target, events_of(target.inbox.back().header) == EventMask::eager ? EventMask::eager : an_entry);
                  });
                });
   }

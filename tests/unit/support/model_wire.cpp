@@ -24,7 +24,7 @@ void ModelWire::at(Nanoseconds due, std::function<void()> event) {
 
 void ModelWire::send(std::size_t adapter, Flow flow, Nanoseconds duration, std::function<void()> left) {
   Adapter& by = adapters_[adapter];
-  std::deque<Piece>& queue = by.waiting[flow];
+  std::deque<Segment>& queue = by.waiting[flow];
   if (queue.empty()) by.turns.push_back(flow);
   queue.push_back({duration, std::move(left)});
   if (!by.sends) send_next(by);
@@ -36,14 +36,14 @@ void ModelWire::send_next(Adapter& adapter) {
   const Flow flow = adapter.turns.front();
   adapter.turns.pop_front();
   const auto queue = adapter.waiting.find(flow);
-  Piece piece = std::move(queue->second.front());
+  Segment segment = std::move(queue->second.front());
   queue->second.pop_front();
   if (queue->second.empty()) {
     adapter.waiting.erase(queue);
   } else {
     adapter.turns.push_back(flow);
   }
-  at(now_ + piece.duration, [this, &adapter, left = std::move(piece.left)] {
+  at(now_ + segment.duration, [this, &adapter, left = std::move(segment.left)] {
     left();
     send_next(adapter);
   });

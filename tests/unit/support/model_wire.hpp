@@ -1,6 +1,6 @@
 // Time in the model of an adapter: events in order of a clock of their own, and wires that are busy for as long as what goes over
-// them takes. An adapter serves those that have something to send in turns, a piece of each, as adapters serve their queue pairs:
-// nobody waits for the end of somebody else's long message. Two ways to make time pass:
+// them takes. An adapter serves those that have something to send in turns, a segment of each, as adapters serve their queue
+// pairs: nobody waits for the end of somebody else's long message. Two ways to make time pass:
 //
 //   by itself   a thread runs one event after the other, with `pace` of real time between two of them
 //   by hand     `step` runs the next one: nothing happens meanwhile, so every figure is exact and the same in each run
@@ -33,14 +33,14 @@ class ModelWire {
 
   [[nodiscard]] Nanoseconds now() const { return now_; }
   void at(Nanoseconds due, std::function<void()> event);
-  /// Whose pieces leave in the order in which they were given.
+  /// Whose segments leave in the order in which they were given.
   struct Flow {
     std::size_t from = 0;
     std::size_t to = 0;
     bool answers = false;  // to reads
     auto operator<=>(const Flow&) const = default;
   };
-  /// The adapter sends a piece for that long when it is its turn; `left` runs when all of it is on the wire.
+  /// The adapter sends a segment for that long when it is its turn; `left` runs when all of it is on the wire.
   void send(std::size_t adapter, Flow flow, Nanoseconds duration, std::function<void()> left);
   /// Runs the next event; false when there is none. Only by hand.
   bool step();
@@ -51,13 +51,13 @@ class ModelWire {
   std::mutex mutex;
 
  private:
-  struct Piece {
+  struct Segment {
     Nanoseconds duration;
     std::function<void()> left;
   };
   struct Adapter {
-    std::map<Flow, std::deque<Piece>> waiting;  // none is empty
-    std::deque<Flow> turns;                     // of those that have something waiting
+    std::map<Flow, std::deque<Segment>> waiting;  // none is empty
+    std::deque<Flow> turns;                       // of those that have something waiting
     bool sends = false;
   };
 

@@ -12,23 +12,25 @@
 #include <utility>
 
 #include "runtime/rendezvous/node_parts.hpp"
-#include "tests/unit/support/least_transport.hpp"
+#include "tests/unit/support/minimal_transport.hpp"
 
 namespace sluice {
 
 /// An offset in a peer's memory file is simply an address.
-class FakeNodeMemory : public LeastTransport {
+class FakeNodeMemory : public MinimalTransport {
  public:
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
   bool writable = true;
   bool blocks_readable = true;
   bool readable = true;
+  bool writable_at = false;
   std::size_t write_budget = unlimited;  // bytes until one fails
   std::size_t read_budget = unlimited;
   std::uint32_t free_slots = 4;
   std::function<void()> meanwhile;  // happens within the next copy, once
   std::size_t copied_bytes = 0;
+  std::size_t written_at = 0;  // by address
   std::size_t work_of_adapters = 0;
 
   [[nodiscard]] bool can_write(Peer) const override { return writable; }
@@ -50,6 +52,14 @@ class FakeNodeMemory : public LeastTransport {
     happen();
     const std::size_t bytes = spend(read_budget, target.size());
     std::memcpy(target.data(), reinterpret_cast<const std::byte*>(address), bytes);
+    return bytes;
+  }
+  [[nodiscard]] bool can_write_at(Peer) const override { return writable_at; }
+  std::size_t write_at(Peer, std::uint64_t address, std::span<const std::byte> source) override {
+    happen();
+    const std::size_t bytes = spend(write_budget, source.size());
+    std::memcpy(reinterpret_cast<std::byte*>(address), source.data(), bytes);
+    written_at += bytes;
     return bytes;
   }
   std::uint32_t open_progress_slot() override { return free_slots == 0 ? no_slot : --free_slots; }

@@ -1,11 +1,11 @@
 // A transport on which nothing comes and nothing leaves, for classes that only ask what it can.
 #pragma once
 
-#include "tests/unit/support/least_transport.hpp"
+#include "tests/unit/support/minimal_transport.hpp"
 
 namespace sluice {
 
-class QuietTransport final : public LeastTransport {
+class QuietTransport final : public MinimalTransport {
  public:
   [[nodiscard]] std::size_t max_payload(Peer) const override { return 16384; }
   [[nodiscard]] bool streams_directly(Peer) const override { return streams; }

@@ -33,7 +33,7 @@ class RdmaSide : public EngineBelow, public RdmaWay::Writer, public MessageSink 
   [[nodiscard]] const std::vector<RecordingTransport::Sent>& answers() const { return sent.sent; }
 
   void posted(Request&) override {}
-  void on_message(Peer, const MessageHeader&, std::span<const std::byte>) override {}
+  void on_message(Peer, const WireHeader&, std::span<const std::byte>) override {}
   void on_transferred(std::uint64_t token) override { transfers.on_transferred(token); }
   void on_room(Peer) override { way.on_room(); }
 

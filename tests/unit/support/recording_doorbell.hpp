@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/support/least_transport.hpp"
+#include "tests/unit/support/minimal_transport.hpp"
 
 namespace sluice {
 
-class RecordingDoorbell final : public LeastTransport {
+class RecordingDoorbell final : public MinimalTransport {
  public:
   mutable int pending_looks = 0;    // so many more find something
   std::function<void()> meanwhile;  // happens within the next sleep, once
@@ -32,9 +32,9 @@ class RecordingDoorbell final : public LeastTransport {
     note("look");
     return pending_looks != 0 && pending_looks-- != 0;
   }
-  void flush_alerts() override {}
+  void flush_wakeups() override {}
   void tell_of_waiting() override { note("tell"); }
-  void set_attention(Attention level) override { note("attention " + std::to_string(static_cast<unsigned>(level))); }
+  void set_wake_mask(WakeMask level) override { note("wake_mask " + std::to_string(static_cast<unsigned>(level))); }
   void sleep(std::chrono::microseconds) override {
     note("sleep");
     if (const auto event = std::exchange(meanwhile, nullptr)) event();
@@ -54,7 +54,7 @@ class RecordingDoorbell final : public LeastTransport {
     woken_.notify_one();
   }
 
-  static std::string set_to(Attention level) { return "attention " + std::to_string(static_cast<unsigned>(level)); }
+  static std::string set_to(WakeMask level) { return "wake_mask " + std::to_string(static_cast<unsigned>(level)); }
 
  private:
   void note(std::string what) const {

@@ -13,13 +13,13 @@ class RecordingSink : public MessageSink {
  public:
   struct Message {
     Peer from{};
-    MessageHeader header;
+    WireHeader header;
     std::string payload;
   };
 
   virtual ~RecordingSink() = default;
 
-  void on_message(Peer from, const MessageHeader& header, std::span<const std::byte> payload) override {
+  void on_message(Peer from, const WireHeader& header, std::span<const std::byte> payload) override {
     messages.push_back({from, header, std::string(reinterpret_cast<const char*>(payload.data()), payload.size())});
   }
   void on_room(Peer peer) override { room_at.push_back(peer); }
@@ -34,7 +34,7 @@ inline bool send(Transport& by, Peer to, const std::string& payload, MessageKind
   std::byte* room = by.reserve(to, payload.size());
   if (!room) return false;
   std::memcpy(room, payload.data(), payload.size());
-  MessageHeader header;
+  WireHeader header;
   header.kind = kind;
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
   header.subject = subject;

@@ -6,15 +6,15 @@
 #include <span>
 #include <vector>
 
-#include "tests/unit/support/least_transport.hpp"
+#include "tests/unit/support/minimal_transport.hpp"
 
 namespace sluice {
 
-class RecordingTransport : public LeastTransport {
+class RecordingTransport : public MinimalTransport {
  public:
   struct Sent {
     Peer to{};
-    MessageHeader header;
+    WireHeader header;
     std::vector<std::byte> payload;
 
     template <class T>
@@ -30,7 +30,7 @@ class RecordingTransport : public LeastTransport {
     room_.resize(payload_bytes + 1);  // an empty one has an address, too
     return is_full ? nullptr : room_.data();
   }
-  void commit(Peer to, const MessageHeader& header) override {
+  void commit(Peer to, const WireHeader& header) override {
     sent.push_back({to, header, {room_.begin(), room_.begin() + header.payload_bytes}});
     if (on_sent) on_sent(sent.back());
   }

@@ -115,9 +115,11 @@ void Machine::run(Order order, bool are_eager, std::uint64_t seed) {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     demand(ranks_[rank].round == ranks_[rank].schedule.rounds.size(), "waits for ever", rank);
   }
-  for (const Channel& channel : channels_) {
+  const auto expect_used_up = [this](const Channel& channel) {
     if (!channel.waiting.empty()) demand(false, "half a message", messages_[channel.waiting.front()].source);
-  }
+  };
+  for (const Channel& channel : channels_) expect_used_up(channel);
+  for (const auto& [key, channel] : other_parts_) expect_used_up(channel);
 }
 
 std::size_t Machine::ended_without(std::size_t absent) {
@@ -182,8 +184,9 @@ void Machine::act(std::size_t rank) {
 }
 
 /// The oldest message that waits for this side, or else a new one.
-Machine::Message& Machine::meet(std::size_t source, std::size_t target, bool is_sent) {
-  Channel& channel = channels_[source * ranks_.size() + target];
+Machine::Message& Machine::meet(std::size_t source, std::size_t target, std::uint16_t part, bool is_sent) {
+  const std::size_t pair = source * ranks_.size() + target;
+  Channel& channel = part == 0 ? channels_[pair] : other_parts_[{pair, part}];
   if (!channel.waiting.empty() && channel.are_sent != is_sent) {
     const std::size_t number = channel.waiting.front();
     channel.waiting.pop_front();
@@ -202,13 +205,13 @@ void Machine::start_receive(std::size_t rank, const Round::Message& receive) {
   const auto source = static_cast<std::size_t>(receive.peer);
   demand(source < ranks_.size() && source != rank, "receives from nobody", rank);
   ++ranks_[rank].open;
-  meet(source, rank, false).to = ranks_[rank].memory.span(receive.region);
+  meet(source, rank, receive.part, false).to = ranks_[rank].memory.span(receive.region);
 }
 
 void Machine::start_send(std::size_t rank, const Round::Message& send) {
   const auto target = static_cast<std::size_t>(send.peer);
   demand(target < ranks_.size() && target != rank, "sends to nobody", rank);
-  Message& message = meet(rank, target, true);
+  Message& message = meet(rank, target, send.part, true);
   Memory& memory = ranks_[rank].memory;
   message.from = memory.span(send.region);
   if (!are_eager_) {

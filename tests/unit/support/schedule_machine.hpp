@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "runtime/collective/canonical_order.hpp"
@@ -89,7 +91,7 @@ class Machine {
 
   void check(std::size_t rank, const Round& round);
   void act(std::size_t rank);
-  Message& meet(std::size_t source, std::size_t target, bool is_sent);
+  Message& meet(std::size_t source, std::size_t target, std::uint16_t part, bool is_sent);
   void start_receive(std::size_t rank, const Round::Message& receive);
   void start_send(std::size_t rank, const Round::Message& send);
   void do_local(RankState& rank, const Round::Local& local);
@@ -103,7 +105,8 @@ class Machine {
   std::mt19937_64 random_;
   std::vector<RankState> ranks_;
   std::vector<Message> messages_;
-  std::vector<Channel> channels_;   // by source and target
+  std::vector<Channel> channels_;  // by source and target, of part 0
+  std::map<std::pair<std::size_t, std::uint16_t>, Channel> other_parts_;
   std::vector<std::size_t> able_;   // ranks with a step to do
   std::vector<std::size_t> ready_;  // messages that both sides have started
   std::size_t last_rank_ = 0;

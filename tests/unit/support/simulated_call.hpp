@@ -25,10 +25,11 @@ inline constexpr std::size_t segments[] = {1, 20, 1 << 20};
 /// A call on all ranks.
 struct Call {
   Schedule (*plan)(const Shape&) = nullptr;
-  Shape shape;                  // alike on all ranks
-  Nodes nodes;                  // by rank
-  std::vector<Sizes> to, from;  // by rank, where it has them
-  Sizes own_bytes;              // by rank, where they differ
+  Shape shape;                            // alike on all ranks
+  Nodes nodes;                            // by rank
+  std::vector<Sizes> to, from;            // by rank, where it has them
+  std::vector<Neighbourhood> neighbours;  // likewise
+  Sizes own_bytes;                        // by rank, where they differ
   std::vector<Sizes> operand, result;
   std::vector<bool> in_place;
   bool operand_is_result = false;  // in place
@@ -56,6 +57,10 @@ struct Call {
     if (!own_bytes.empty()) own.bytes = own_bytes[rank];
     if (!to.empty()) own.to = to[rank];
     if (!from.empty()) own.from = from[rank];
+    if (!neighbours.empty()) {
+      own.sources = neighbours[rank].sources;
+      own.destinations = neighbours[rank].destinations;
+    }
     own.in_place = in_place[rank];
     return own;
   }

@@ -23,22 +23,22 @@ class VerbsHosts {
     return {};
   }
 
-  enum class Peers { far, near };
+  enum class Peers { network, node };
 
-  explicit VerbsHosts(std::size_t size, VerbsTransport::Options options = {}, Peers peers = Peers::far) {
+  explicit VerbsHosts(std::size_t size, VerbsTransport::Options options = {}, Peers peers = Peers::network) {
     options.retry_seconds = 1;
     const std::vector<Address> loopback{*parse_address("127.0.0.1")};
     std::vector<Listener> listeners(size);
     std::vector<std::unique_ptr<VerbsQueues>> queues;
     VerbsTransport::Job job;
     job.on_this_host.resize(size, true);
-    const bool near = peers == Peers::near;
-    if (near) job.is_near = job.on_this_host;
+    const bool on_node = peers == Peers::node;
+    if (on_node) job.shares_memory = job.on_this_host;
     for (Listener& listener : listeners) {
       listener = Listener(loopback);
       job.endpoints.push_back(listener.endpoint());
-      queues.push_back(
-          std::make_unique<VerbsQueues>(VerbsDevice(VerbsLibrary::get(), "", {}), near ? 0 : size - 1, near ? size - 1 : 0));
+      queues.push_back(std::make_unique<VerbsQueues>(VerbsDevice(VerbsLibrary::get(), "", {}), on_node ? 0 : size - 1,
+                                                     on_node ? size - 1 : 0));
       job.addresses.push_back(queues.back()->device().address());
     }
     for (std::size_t i = 0; i < size; ++i) {

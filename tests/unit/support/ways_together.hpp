@@ -3,7 +3,6 @@
 #pragma once
 
 #include "runtime/engine/small_sends.hpp"
-#include "runtime/rendezvous/announcer.hpp"
 #include "runtime/rendezvous/frequent_sender.hpp"
 #include "runtime/rendezvous/node_way.hpp"
 #include "runtime/rendezvous/offload.hpp"
@@ -11,6 +10,7 @@
 #include "runtime/rendezvous/put_sender.hpp"
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/replies.hpp"
+#include "runtime/rendezvous/rts_sender.hpp"
 #include "runtime/rendezvous/sender.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
 #include "tests/unit/support/engine_below.hpp"
@@ -32,11 +32,11 @@ class WaysTogether : public EngineBelow {
       {job.config, job.transport, job.transport, job.transport, transfers, rdma_way, node_way.delivery(), statistics}};
   PutReceiver put_receiver{{job, outbox, requests, causality, matches, rdma_way, transfers, small_sends.numbers(), statistics}};
   FrequentSender frequent_sender{{job, requests, blocks, users, registrations, transfers, statistics}};
-  Announcer announcer{{job, outbox, requests, small_sends, blocks, users, lines, rdma_way, offload}};
+  RtsSender rts_sender{{job, outbox, requests, small_sends, blocks, users, lines, rdma_way, offload}};
   PutSender put_sender{sender, {job, outbox, matcher, rdma_way, small_sends.numbers(), statistics}};
-  Sender sender{{job, outbox, requests, causality, small_sends, announcer, put_sender, frequent_sender, statistics}};
+  Sender sender{{job, outbox, requests, causality, small_sends, rts_sender, put_sender, frequent_sender, statistics}};
   Ways all_ways{{job, requests, lines, frequent_sender.under_way()}, {&node_way, &stream_way}};
-  Replies replies{{job, requests, all_ways, put_receiver, announcer}};
+  Replies replies{{job, requests, all_ways, put_receiver, rts_sender}};
 };
 
 }  // namespace sluice

@@ -21,12 +21,12 @@ constexpr std::size_t staging_bytes = std::size_t{256} << 10;
 /// Gives data of subject 7 a place, and begins eager messages early when told to.
 class PlacingSink : public RecordingSink {
  public:
-  std::span<std::byte> place(Peer, const MessageHeader& header, std::size_t most) override {
+  std::span<std::byte> place(Peer, const WireHeader& header, std::size_t max_bytes) override {
     if (header.subject != 7) return {};
-    return std::span(target).subspan(filled, std::min(most, target.size() - filled));
+    return std::span(target).subspan(filled, std::min(max_bytes, target.size() - filled));
   }
-  void on_placed(Peer, const MessageHeader&, std::size_t bytes) override { filled += bytes; }
-  Begun begin(Peer, const MessageHeader&, std::span<const std::byte>) override { return {begins ? std::uint64_t{7} : 0, 0}; }
+  void on_placed(Peer, const WireHeader&, std::size_t bytes) override { filled += bytes; }
+  Begun begin(Peer, const WireHeader&, std::span<const std::byte>) override { return {begins ? std::uint64_t{7} : 0, 0}; }
 
   std::vector<std::byte> target;
   std::size_t filled = 0;
@@ -49,7 +49,7 @@ class ConnectionTest : public testing::Test {
     std::byte* room = by.reserve(text.size());
     if (!room) return false;
     std::memcpy(room, text.data(), text.size());
-    MessageHeader header;
+    WireHeader header;
     header.kind = kind;
     header.payload_bytes = static_cast<std::uint32_t>(text.size());
     by.commit(header);
@@ -139,7 +139,7 @@ TEST_F(ConnectionTest, streamed_bytes_go_straight_to_their_place) {
   EXPECT_TRUE(sink.messages.empty());
 }
 
-TEST_F(ConnectionTest, streamed_bytes_without_a_place_are_handed_over_in_pieces) {
+TEST_F(ConnectionTest, streamed_bytes_without_a_place_are_handed_over_in_segments) {
   open();
   const auto data = pattern(500'000);
   stream(8, data);
@@ -181,7 +181,7 @@ TEST_F(ConnectionTest, message_waits_for_the_end_of_a_frame_that_has_begun) {
 TEST_F(ConnectionTest, message_sent_without_staging_arrives_even_when_the_socket_takes_only_a_part) {
   open();
   const auto data = pattern(60'000);
-  MessageHeader header;
+  WireHeader header;
   header.kind = MessageKind::eager;
   header.payload_bytes = static_cast<std::uint32_t>(data.size());
   std::size_t accepted = 0;
@@ -230,7 +230,7 @@ class WakeWithinFrames : public ConnectionTest {
     far.open(std::move(far_socket));
 
     sink.target.resize(data.size());
-    MessageHeader header;
+    WireHeader header;
     header.kind = MessageKind::data;
     header.subject = 7;
     header.payload_bytes = static_cast<std::uint32_t>(data.size());

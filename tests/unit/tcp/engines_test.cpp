@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include "runtime/engine.hpp"
+#include "runtime/engine/request.hpp"
 #include "tcp/transport.hpp"
 #include "tests/unit/support/tcp_hosts.hpp"
 #include "tests/unit/support/two_ranks.hpp"
@@ -29,6 +32,33 @@ class Process {
   Engine engine;
   Context* world;
 };
+
+// Nobody ever receives what a process has sent to itself. A peer that has ended is then no news: it left the last call in which
+// all meet before this process did.
+TEST(EngineOverTcp, that_is_drained_does_not_miss_its_peers) {
+  TcpHosts hosts(2);
+  std::optional<Process> stays(std::in_place, hosts[0], Peer{0});
+  std::array<std::byte, 8> sent{};
+  const Request* const never_received =
+      stays->engine.start_send(*stays->world, Rank{0}, Tag{0}, std::span<const std::byte>(sent), SendMode::synchronous, here);
+  {
+    Process leaves(hosts[1], Peer{1});
+    std::thread receiving([&] {
+      std::array<std::byte, 8> got{};
+      leaves.engine.receive(*leaves.world, Rank{0}, Tag{1}, got.data(), got.size(), here);
+      leaves.engine.drain();
+    });
+    stays->engine.send(*stays->world, Rank{1}, Tag{1}, sent.data(), sent.size(), SendMode::standard, here);
+    receiving.join();
+    stays->engine.drain();
+  }
+  testing::internal::CaptureStderr();
+  hosts.transports[1].reset();
+  while (hosts[0].vanished() != Peer{1}) std::this_thread::yield();
+  EXPECT_FALSE(never_received->complete);
+  stays.reset();  // waits for the helper thread, which reports what it has seen
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
 
 class EnginesOverTcp : public testing::TestWithParam<std::size_t> {};
 

@@ -132,7 +132,7 @@ class Attacker {
   }
 
   static Bytes frame_of(MessageKind kind, std::uint64_t subject, std::span<const std::byte> payload, Tag tag = {}) {
-    MessageHeader header;
+    WireHeader header;
     header.kind = kind;
     header.subject = kind == MessageKind::rts ? world : subject;
     header.payload_bytes = static_cast<std::uint32_t>(payload.size());
@@ -154,8 +154,8 @@ class Attacker {
   bool hear() {
     frame::Header encoded;
     if (!receive_all(socket_, encoded)) return false;
-    const frame::Decoded frame = frame::decode(encoded, Connection::most_payload);
-    EXPECT_TRUE(frame.good()) << frame::explain(encoded, Connection::most_payload);
+    const frame::Decoded frame = frame::decode(encoded, Connection::max_payload);
+    EXPECT_TRUE(frame.good()) << frame::explain(encoded, Connection::max_payload);
     Bytes payload(frame.header.payload_bytes);
     if (!frame.good() || !receive_all(socket_, payload)) return false;
     if (frame.header.kind == MessageKind::rts) rts_ = read_at<ReadyToSend>(payload, 0).sender_request;
@@ -236,13 +236,13 @@ Ending end_of_attacked(std::mt19937& random, const Attack& attack) {
   attack(attacker);
   attacker.leave();
   Ending ending;
-  std::array<char, 4096> piece{};
+  std::array<char, 4096> segment{};
   pollfd said{errors.get(), POLLIN, 0};
   for (int found = 0; ending.said.find('\n') == std::string::npos && (found = ::poll(&said, 1, 20'000)) != 0;) {
     if (found < 0) continue;  // stopped and continued
-    const ssize_t bytes = ::read(errors.get(), piece.data(), piece.size());
+    const ssize_t bytes = ::read(errors.get(), segment.data(), segment.size());
     if (bytes <= 0) break;
-    ending.said.append(piece.data(), static_cast<std::size_t>(bytes));
+    ending.said.append(segment.data(), static_cast<std::size_t>(bytes));
   }
   ::kill(child, SIGKILL);  // it leaves the launcher some time to end the job
   ::waitpid(child, &ending.status, 0);

@@ -137,7 +137,7 @@ class Connected : public testing::Test {
 
 TEST_F(Connected, sleeper_is_woken_by_a_message) {
   hosts[1].forget_pokes();
-  hosts[1].set_attention(Attention::sleeper);
+  hosts[1].set_wake_mask(WakeMask::sleeper);
   const auto start = Clock::now();
   std::jthread sender([&] {
     std::this_thread::sleep_for(milliseconds(20));
@@ -149,26 +149,26 @@ TEST_F(Connected, sleeper_is_woken_by_a_message) {
 
 TEST_F(Connected, poke_before_the_sleep_is_not_lost) {
   hosts[1].forget_pokes();
-  hosts[1].set_attention(Attention::sleeper);
+  hosts[1].set_wake_mask(WakeMask::sleeper);
   hosts[1].poke();
   const auto start = Clock::now();
   hosts[1].sleep(std::chrono::seconds(20));
   EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
 }
 
-TEST_F(Connected, helper_is_not_woken_while_attention_asks_for_nothing) {
+TEST_F(Connected, helper_is_not_woken_while_the_wake_mask_asks_for_nothing) {
   send(hosts[0], Peer{1}, "unwanted");
   std::this_thread::sleep_for(milliseconds(20));
   EXPECT_FALSE(hosts[1].take_helper_events());
 }
 
-TEST_F(Connected, helper_is_woken_once_for_what_was_there_before_attention_was_raised) {
+TEST_F(Connected, helper_is_woken_once_for_what_was_there_before_the_wake_mask_was_raised) {
   send(hosts[0], Peer{1}, "there");
   std::this_thread::sleep_for(milliseconds(20));
-  hosts[1].set_attention(Attention::rendezvous);
+  hosts[1].set_wake_mask(WakeMask::rendezvous);
   EXPECT_TRUE(hosts[1].take_helper_events());
   EXPECT_FALSE(hosts[1].take_helper_events());
-  hosts[1].set_attention(Attention::rendezvous);
+  hosts[1].set_wake_mask(WakeMask::rendezvous);
   EXPECT_TRUE(hosts[1].take_helper_events());
 }
 

@@ -50,7 +50,7 @@ class Unauthenticated : public testing::Test {
   void exchange(const std::atomic<bool>& go_on) {
     std::thread partner([this] {
       for (bool last = false; !last;) {
-        Bytes buffer(most_bytes);
+        Bytes buffer(max_bytes);
         buffer.resize(peer_->receive(Rank{0}, Tag{1}, buffer).bytes);
         peer_->send(Rank{0}, Tag{2}, buffer);
         last = buffer.empty();
@@ -60,7 +60,7 @@ class Unauthenticated : public testing::Test {
     std::mt19937 random(1);
     for (bool last = false; !last;) {
       last = !go_on.load();
-      const Bytes sent = random_bytes(random, last ? 0 : 1 + random() % most_bytes);
+      const Bytes sent = random_bytes(random, last ? 0 : 1 + random() % max_bytes);
       Bytes echo(sent.size());
       attacked_->send(Rank{1}, Tag{1}, sent);
       attacked_->receive(Rank{1}, Tag{2}, echo);
@@ -71,7 +71,7 @@ class Unauthenticated : public testing::Test {
     partner.join();
   }
 
-  static constexpr std::size_t most_bytes = 100'000;
+  static constexpr std::size_t max_bytes = 100'000;
   std::vector<TcpEndpoint> endpoints_;
   std::optional<Process> attacked_;
   std::optional<Process> peer_;

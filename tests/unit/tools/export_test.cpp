@@ -48,6 +48,7 @@ class Export : public testing::Test {
     sender_.add(Kind::complete, 260, {.bytes = 1 << 20, .operation = 1, .site = 2, .peer = 1, .tag = 8});
     sender_.add(Kind::wait, 261, {.duration_ns = 60 * us, .operation = 1, .site = 2, .extra = 2});
     sender_.add(Kind::call, 262, {.duration_ns = 63 * us, .value = 60 * us, .site = 2, .extra = 2});
+    collective_calls();
     // Answered an announcement, and one that nobody receives.
     sender_.add(Kind::post_send, 300, {.bytes = 9000, .operation = 2, .site = 1, .peer = 1, .tag = 9});
     sender_.add(Kind::message_out, 301,
@@ -55,6 +56,27 @@ class Export : public testing::Test {
     sender_.add(Kind::complete, 302, {.bytes = 9000, .operation = 2, .peer = 1, .tag = 9});
     sender_.add(Kind::message_out, 400, {.detail = eager, .bytes = 5, .value = 3, .operation = 3, .peer = 1, .tag = 10});
     sender_.add(static_cast<Kind>(999), 401, {.value = 5});
+  }
+
+  /// One that blocks, of one message, and one that does not, which another thread ends.
+  void collective_calls() {
+    const auto enter = [this](double when, std::uint32_t operation, std::uint16_t kind, std::uint32_t how) {
+      sender_.add(Kind::collective, when,
+                  {.detail = kind, .bytes = 800, .value = 1, .operation = operation, .site = 2, .context = 1, .extra = how});
+    };
+    const auto allreduce = static_cast<std::uint16_t>(trace::CollectiveKind::allreduce);
+    const auto alltoall = static_cast<std::uint16_t>(trace::CollectiveKind::alltoall);
+    enter(270, 21, allreduce, 0);
+    sender_.add(Kind::part, 271, {.detail = 1, .bytes = 800, .value = 21, .operation = 22, .peer = 1, .tag = 3});
+    sender_.add(Kind::message_out, 272,
+                {.detail = eager, .bytes = 800, .value = 4, .operation = 22, .peer = 1, .tag = 3, .extra = 1});
+    sender_.add(Kind::complete, 273, {.bytes = 800, .operation = 22, .peer = 1, .tag = 3});
+    sender_.add(Kind::collective_end, 274, {.duration_ns = 4 * us, .operation = 21, .site = 2, .extra = 2});
+    enter(275, 23, alltoall, trace::collective_nonblocking);
+    sender_.add(Kind::collective_end, 290,
+                {.detail = trace::collective_nonblocking, .duration_ns = 15 * us, .operation = 23, .site = 2, .extra = 2},
+                helper);
+    enter(295, 24, allreduce, trace::collective_nonblocking);  // for ever
   }
 
   void receive() {

@@ -36,16 +36,16 @@ class Timeline : public testing::Test, protected TwoRanks {
     }
   };
 
-  Shown shown(std::size_t most = 1000, Window window = {0, std::int64_t{1} << 60}) {
+  Shown shown(std::size_t max_kept = 1000, Window window = {0, std::int64_t{1} << 60}) {
     write();
-    return shown_of_files(most, window);
+    return shown_of_files(max_kept, window);
   }
   /// As they are.
-  Shown shown_of_files(std::size_t most, Window window) {
+  Shown shown_of_files(std::size_t max_kept, Window window) {
     const Trace trace(directory.path());
     std::vector<const TraceFile*> files;
     for (const auto& file : trace.files()) files.push_back(file.get());
-    Collector collector(files, most, window);
+    Collector collector(files, max_kept, window);
     collector.read(trace, "test");
     const Content content = collector.content(trace);
     Shown result{content.slices, content.arrows, content.slice_counts, content.one_ended};
@@ -326,6 +326,49 @@ TEST(timeline_columns, numbers_are_zigzag_groups_of_seven_bits_in_base64) {
   for (const std::int64_t number : {0, -1, 1, 64, -300}) columns.add(number);
 
   EXPECT_EQ(columns.base64(), "AAECgAHXBA==");  // 00 01 02 80 01 d7 04
+}
+
+/// Rank 0 is in a blocking call from 100 to 300, and has begun another one at 150 that is done at 500.
+TEST_F(Timeline, collective_calls_are_slices_and_what_they_consist_of_are_no_messages) {
+  const auto enter = [&](double at, std::uint32_t operation, std::uint32_t how) {
+    first.add(Kind::collective, at,
+              {.detail = 4, .bytes = 800, .value = operation, .operation = operation, .site = 1, .context = 1, .extra = how});
+  };
+  enter(100, 5, 0);
+  first.add(Kind::part, 110, {.detail = trace::part_send, .value = 5, .operation = 6, .peer = 1});
+  first.add(Kind::message_out, 111, {.detail = message_eager, .value = 1, .operation = 6, .peer = 1, .extra = 1});
+  enter(150, 7, trace::collective_nonblocking);
+  first.add(Kind::collective_end, 300, {.duration_ns = 200 * us, .value = 90 * us, .operation = 5, .site = 1, .peer = 1});
+  first.add(Kind::collective_end, 500, {.duration_ns = 350 * us, .operation = 7, .site = 1}, helper);
+  second.add(Kind::part, 50, {.value = 5, .operation = 9, .peer = 0});
+  second.add(Kind::match, 120, {.bytes = 8, .value = 1, .operation = 9, .peer = 0, .extra = 1});
+  second.add(Kind::complete, 121, {.bytes = 8, .operation = 9});
+
+  const Shown page = shown();
+
+  const auto blocking = page.of(SliceKind::collective);
+  ASSERT_EQ(blocking.size(), 1U);
+  EXPECT_EQ(blocking[0].begin_ns, 100 * us);
+  EXPECT_EQ(blocking[0].duration_ns, 200U * us);
+  EXPECT_EQ(blocking[0].waited_ns, 90U * us);
+  EXPECT_EQ(blocking[0].detail, 4);
+  EXPECT_EQ(blocking[0].about.bytes, 800U);
+  const auto nonblocking = page.of(SliceKind::nonblocking);
+  ASSERT_EQ(nonblocking.size(), 1U);
+  EXPECT_EQ(nonblocking[0].duration_ns, 350U * us);
+  EXPECT_EQ(nonblocking[0].lane, 0U) << "the thread that began it, though another one ended it";
+  EXPECT_EQ(page.arrows.size(), 0U);
+  EXPECT_EQ(page.one_ended, 0U);
+}
+
+TEST_F(Timeline, a_collective_call_that_never_ends_lasts_to_the_end) {
+  first.add(Kind::collective, 100, {.detail = 1, .value = 1, .operation = 5, .site = 1});
+  second.add(Kind::call, 900, {.site = 1});
+
+  const auto calls = shown().of(SliceKind::collective);
+
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].duration_ns, 800U * us);
 }
 
 }  // namespace

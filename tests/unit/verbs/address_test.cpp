@@ -25,8 +25,8 @@ VerbsAddress infiniband_address() {
   return address;
 }
 
-Greeting greeting() {
-  return {.step = Greeting::Step::hello,
+VerbsHello hello() {
+  return {.step = VerbsHello::Step::hello,
           .queue_pair = 0xabcdef,
           .packet_number = 0x123456,
           .window = 32,
@@ -84,30 +84,30 @@ TEST(verbs_address, rank_on_another_kind_of_network_is_named) {
   EXPECT_EQ(why_not_together(job), "rank 1 is on InfiniBand, rank 0 on RoCE v2 over IPv4");
 }
 
-TEST(greeting, what_was_encoded_is_read_back) { EXPECT_EQ(Greeting::decode(greeting().encode()), greeting()); }
+TEST(hello, what_was_encoded_is_read_back) { EXPECT_EQ(VerbsHello::decode(hello().encode()), hello()); }
 
-TEST(greeting, damage_is_noticed) {
+TEST(hello, damage_is_noticed) {
   for (const std::size_t place : {0, 4, 6, 7, 11, 15, 18, 37, 40, 47}) {
-    Greeting::Wire wire = greeting().encode();
+    VerbsHello::Wire wire = hello().encode();
     wire[place] = std::byte{77};
-    EXPECT_FALSE(Greeting::decode(wire)) << place;
+    EXPECT_FALSE(VerbsHello::decode(wire)) << place;
   }
 }
 
-TEST(greeting, window_of_nothing_is_refused) {
-  Greeting none = greeting();
+TEST(hello, window_of_nothing_is_refused) {
+  VerbsHello none = hello();
   none.window = 0;
-  EXPECT_FALSE(Greeting::decode(none.encode()));
+  EXPECT_FALSE(VerbsHello::decode(none.encode()));
 }
 
-TEST(greeting, rings_are_had_altogether_or_not_at_all) {
-  Greeting none = greeting();
+TEST(hello, rings_are_had_altogether_or_not_at_all) {
+  VerbsHello none = hello();
   none.ring_slots = 0;
-  EXPECT_FALSE(Greeting::decode(none.encode()));
+  EXPECT_FALSE(VerbsHello::decode(none.encode()));
   none.ring_words = {};
-  EXPECT_EQ(Greeting::decode(none.encode()), none);
+  EXPECT_EQ(VerbsHello::decode(none.encode()), none);
   none.ring_slots = 16;
-  EXPECT_FALSE(Greeting::decode(none.encode()));
+  EXPECT_FALSE(VerbsHello::decode(none.encode()));
 }
 
 }  // namespace

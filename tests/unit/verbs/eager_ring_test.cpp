@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t least_bytes = verbs_slot::overhead;
-constexpr std::size_t most_bytes = verbs_slot::bytes - eager_ring::trailer_bytes;
+constexpr std::size_t min_bytes = verbs_slot::overhead;
+constexpr std::size_t max_bytes = verbs_slot::bytes - eager_ring::trailer_bytes;
 
 class eager_ring_pair : public testing::Test {
  protected:
@@ -78,7 +78,7 @@ class eager_ring_pair : public testing::Test {
 TEST_F(eager_ring_pair, messages_of_all_lengths_arrive_whole_over_many_rounds) {
   open();
   for (std::size_t i = 0; i < 5 * eager_ring::slots; ++i) {
-    const std::string text = text_of(least_bytes + (i * 1237) % (most_bytes - least_bytes + 1), static_cast<unsigned>(i));
+    const std::string text = text_of(min_bytes + (i * 1237) % (max_bytes - min_bytes + 1), static_cast<unsigned>(i));
     write(text);
     ASSERT_EQ(take(), text) << i;
     ASSERT_EQ(take(), "") << i;
@@ -87,8 +87,8 @@ TEST_F(eager_ring_pair, messages_of_all_lengths_arrive_whole_over_many_rounds) {
 
 TEST_F(eager_ring_pair, the_longest_message_fits) {
   open();
-  write(text_of(most_bytes));
-  EXPECT_EQ(take(), text_of(most_bytes));
+  write(text_of(max_bytes));
+  EXPECT_EQ(take(), text_of(max_bytes));
 }
 
 TEST_F(eager_ring_pair, a_full_ring_is_read_in_order) {
@@ -109,11 +109,11 @@ TEST_F(eager_ring_pair, a_message_is_not_seen_before_its_last_byte) {
 TEST_F(eager_ring_pair, what_an_earlier_round_left_in_a_slot_is_no_message) {
   open();
   for (unsigned i = 0; i < eager_ring::slots; ++i) {
-    write(text_of(most_bytes, i));
+    write(text_of(max_bytes, i));
     take();
   }
   EXPECT_EQ(take(), "");
-  post(text_of(least_bytes));
+  post(text_of(min_bytes));
   EXPECT_EQ(take(), "");
 }
 
@@ -140,7 +140,7 @@ TEST_F(eager_ring_pair, numbers_may_overflow) {
 }
 
 TEST_F(eager_ring_pair, a_length_that_no_message_has_is_noticed) {
-  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{least_bytes - 1}, std::uint64_t{verbs_slot::bytes}}) {
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{min_bytes - 1}, std::uint64_t{verbs_slot::bytes}}) {
     open();
     memory_[verbs_slot::bytes / sizeof(std::uint64_t) - 1] = bytes;
     EXPECT_FALSE(receiver_.find(0).good) << bytes;
@@ -149,9 +149,9 @@ TEST_F(eager_ring_pair, a_length_that_no_message_has_is_noticed) {
 
 TEST_F(eager_ring_pair, a_number_that_no_message_can_have_now_is_noticed) {
   received_ = sent_ = 10000;
-  for (const std::uint32_t number : {received_ - 1, received_ + eager_ring::most_under_way, 0U}) {
+  for (const std::uint32_t number : {received_ - 1, received_ + eager_ring::max_under_way, 0U}) {
     open();
-    memory_[verbs_slot::bytes / sizeof(std::uint64_t) - 1] = least_bytes | std::uint64_t{number} << 32;
+    memory_[verbs_slot::bytes / sizeof(std::uint64_t) - 1] = min_bytes | std::uint64_t{number} << 32;
     const RingReceiver::Found found = receiver_.find(received_);
     EXPECT_FALSE(found.good) << number;
     EXPECT_EQ(RingReceiver::explain(found.word, received_), "message " + std::to_string(number) + " of " +

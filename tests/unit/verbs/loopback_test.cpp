@@ -14,7 +14,7 @@ class verbs_loopback : public VerbsFixture {
   void SetUp() override {
     VerbsFixture::SetUp();
     if (IsSkipped()) return;
-    hosts = std::make_unique<VerbsHosts>(2, VerbsTransport::Options{}, VerbsHosts::Peers::near);
+    hosts = std::make_unique<VerbsHosts>(2, VerbsTransport::Options{}, VerbsHosts::Peers::node);
     for (std::size_t i = 0; i < bytes; ++i) source[i] = static_cast<std::byte>(i * 7 + i / 4099);
     there = registered(1, source);
     here = registered(0, target);
@@ -54,8 +54,8 @@ TEST_F(verbs_loopback, the_first_wish_makes_a_connection_and_reads_bring_the_byt
 
 TEST_F(verbs_loopback, there_is_none_to_itself_or_to_peers_that_only_the_adapter_reaches) {
   EXPECT_EQ(host(0).loopback(Peer{0}), nullptr);
-  VerbsHosts far(2);
-  EXPECT_EQ(far[0].loopback(peer), nullptr);
+  VerbsHosts others(2);
+  EXPECT_EQ(others[0].loopback(peer), nullptr);
 }
 
 TEST_F(verbs_loopback, reads_that_a_failed_queue_pair_had_under_way_are_told_of_once_each) {

@@ -70,9 +70,9 @@ TEST_F(verbs_end, who_says_goodbye_and_stays_is_heard_on) {
 }
 
 TEST_F(verbs_end, a_peer_that_dies_in_the_middle_of_transfers_is_noticed_with_its_cause) {
-  constexpr std::size_t piece = 8 << 20;
-  std::vector<std::byte> own(piece, std::byte{1});
-  std::vector<std::byte> theirs(piece, std::byte{2});
+  constexpr std::size_t segment = 8 << 20;
+  std::vector<std::byte> own(segment, std::byte{1});
+  std::vector<std::byte> theirs(segment, std::byte{2});
   const Registration here = registered(0, own);
   const Registration there = registered(1, theirs);
   std::uint64_t posted = 0;

@@ -38,7 +38,7 @@ class WireMessage {
   explicit WireMessage(std::size_t payload_bytes) : bytes_(verbs_slot::overhead + payload_bytes) {
     set_sequence(1);
     set_what(1);
-    MessageHeader header;
+    WireHeader header;
     header.kind = MessageKind::eager;
     header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
     frame::encode(header, std::span(bytes_).subspan<verbs_slot::prefix_bytes, frame::header_bytes>());
@@ -73,11 +73,11 @@ class message_that_is_none : public verbs_fault {
   void send_as_it_is(const WireMessage& message) {
     connect();
     ibv_qp* const queue_pair = host(0).queue_pair(Peer{1})->get();
-    ibv_sge piece{reinterpret_cast<std::uintptr_t>(message.bytes().data()), static_cast<std::uint32_t>(message.bytes().size()),
-                  0};
+    ibv_sge segment{reinterpret_cast<std::uintptr_t>(message.bytes().data()), static_cast<std::uint32_t>(message.bytes().size()),
+                    0};
     ibv_send_wr request{};
     request.wr_id = SendQueue::mark;
-    request.sg_list = &piece;
+    request.sg_list = &segment;
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
     request.send_flags = IBV_SEND_INLINE;

@@ -21,11 +21,11 @@ class verbs_gather : public VerbsFixture, public testing::WithParamInterface<std
     hosts = std::make_unique<VerbsHosts>(2, options);
     connect();
   }
-  bool send_gathered(std::span<const std::byte> payload, std::uint32_t key, std::uint64_t token) {
-    MessageHeader header;
+  bool send_sge(std::span<const std::byte> payload, std::uint32_t key, std::uint64_t token) {
+    WireHeader header;
     header.kind = MessageKind::eager;
     header.payload_bytes = static_cast<std::uint32_t>(payload.size());
-    return host(0).send_gathered(one, header, payload, key, token);
+    return host(0).send_sge(one, header, payload, key, token);
   }
 };
 
@@ -34,13 +34,13 @@ INSTANTIATE_TEST_SUITE_P(Rings, verbs_gather, testing::Values(0, 4),
 
 TEST_P(verbs_gather, payloads_of_all_sizes_and_places_arrive_whole_between_others_and_their_end_is_told) {
   constexpr std::size_t count = 300;
-  const std::size_t most = host(0).max_payload(one) - eager_ring::trailer_bytes;
-  std::vector<std::byte> memory(most + count);
+  const std::size_t max_payload = host(0).max_payload(one) - eager_ring::trailer_bytes;
+  std::vector<std::byte> memory(max_payload + count);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i * 7 + i / 251);
   const Registration registration = registered(0, memory);
-  const auto payload_of = [&](std::size_t number) { return std::span(memory).subspan(number, 1 + (number * 977) % most); };
+  const auto payload_of = [&](std::size_t number) { return std::span(memory).subspan(number, 1 + (number * 977) % max_payload); };
   for (std::size_t i = 0; i < count; ++i) {
-    ASSERT_TRUE(poll_until([&] { return send_gathered(payload_of(i), registration.local_key, i + 1); })) << i;
+    ASSERT_TRUE(poll_until([&] { return send_sge(payload_of(i), registration.local_key, i + 1); })) << i;
     send_surely(0, 1, "between");
   }
   ASSERT_TRUE(poll_until([&] { return sinks[1].messages.size() == 2 * count && sinks[0].transferred.size() == count; }));

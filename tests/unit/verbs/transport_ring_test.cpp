@@ -93,9 +93,9 @@ TEST_F(verbs_ring, an_adapter_that_places_out_of_order_has_none) {
 TEST_F(verbs_ring, messages_of_all_sizes_and_kinds_arrive_whole_and_in_order_by_both_paths) {
   constexpr std::size_t count = 600;
   make_hosts();
-  const std::size_t most = host(0).max_payload(one);
+  const std::size_t max_payload = host(0).max_payload(one);
   const auto payload_of = [&](std::size_t number) {
-    return std::string((number * 977) % most, static_cast<char>('a' + number % 26));
+    return std::string((number * 977) % max_payload, static_cast<char>('a' + number % 26));
   };
   const auto kind_of = [](std::size_t number) { return number % 5 == 3 ? MessageKind::data : MessageKind::eager; };
   std::array<std::size_t, 2> sent{};
@@ -143,13 +143,13 @@ TEST_F(verbs_ring, a_sleeper_is_woken_by_a_small_message) {
   get_a_ring();
   VerbsTransport& sleeper = host(1);
   for (int look = 0; look < 1000; ++look) {  // until the rings are closed
-    sleeper.set_attention(Attention::sleeper);
+    sleeper.set_wake_mask(WakeMask::sleeper);
     sleeper.sleep(microseconds(1000));
     sleeper.poll(sinks[1]);
   }
   EXPECT_EQ(sleeper.statistics().rings_closed, 1U);
   const std::size_t before = sinks[1].messages.size();
-  sleeper.set_attention(Attention::sleeper);
+  sleeper.set_wake_mask(WakeMask::sleeper);
   ASSERT_FALSE(sleeper.pending());
   std::thread waker([&] {
     std::this_thread::sleep_for(microseconds(50000));
@@ -182,13 +182,13 @@ TEST_F(verbs_ring, no_wake_up_is_lost_whenever_a_message_comes) {
   VerbsTransport& sleeper = host(1);
   auto longest = Clock::duration::zero();
   while (sinks[1].messages.size() < before + count && longest < seconds(9)) {
-    sleeper.set_attention(Attention::sleeper);
+    sleeper.set_wake_mask(WakeMask::sleeper);
     if (!sleeper.pending()) {
       const auto begin = Clock::now();
       sleeper.sleep(seconds(10));
       longest = std::max(longest, Clock::now() - begin);
     }
-    sleeper.set_attention(Attention::none);
+    sleeper.set_wake_mask(WakeMask::none);
     for (int look = 0; look < 50; ++look) sleeper.poll(sinks[1]);
   }
   while (!all_sent) sleeper.poll(sinks[1]);  // after a sleep that was too long
@@ -209,7 +209,7 @@ TEST_F(verbs_ring, the_helper_thread_is_woken_for_rendezvous_and_not_for_small_m
     return ::poll(&file, 1, limit_ms) == 1;
   };
   while (watcher.take_helper_events()) watcher.attend();
-  watcher.set_attention(Attention::rendezvous);
+  watcher.set_wake_mask(WakeMask::rendezvous);
   EXPECT_FALSE(watcher.pending());
   ASSERT_TRUE(send(host(0), one, "unheard"));
   EXPECT_FALSE(is_woken(200));
@@ -223,12 +223,12 @@ TEST_F(verbs_ring, the_helper_thread_is_woken_by_every_message_if_it_asks_for_th
   get_a_ring();
   VerbsTransport& watcher = host(1);
   for (int look = 0; look < 200; ++look) {  // until the ring is closed, which its answer tells
-    watcher.set_attention(Attention::everything);
+    watcher.set_wake_mask(WakeMask::everything);
     std::this_thread::sleep_for(microseconds(1000));
     if (watcher.take_helper_events()) watcher.attend();
     watcher.poll(sinks[1]);
   }
-  watcher.set_attention(Attention::everything);
+  watcher.set_wake_mask(WakeMask::everything);
   ASSERT_FALSE(watcher.pending());
   ASSERT_TRUE(send(host(0), one, "heard"));
   pollfd file{watcher.helper_descriptor(), POLLIN, 0};
@@ -239,7 +239,7 @@ TEST_F(verbs_ring, the_helper_thread_is_woken_by_every_message_if_it_asks_for_th
 class AnsweringSink final : public MessageSink {
  public:
   explicit AnsweringSink(VerbsTransport& by) : by_(by) {}
-  void on_message(Peer from, const MessageHeader&, std::span<const std::byte>) override { answers += send(by_, from, "answer"); }
+  void on_message(Peer from, const WireHeader&, std::span<const std::byte>) override { answers += send(by_, from, "answer"); }
   void on_room(Peer) override {}
   std::size_t answers = 0;
 
@@ -254,12 +254,12 @@ TEST_F(verbs_ring, room_that_small_messages_bring_wakes_the_helper_thread_of_who
   VerbsTransport& waiting = host(0);
   while (send(waiting, one, "data", MessageKind::data, 1)) waiting.poll(sinks[0]);
   for (int look = 0; look < 200; ++look) {  // until the ring is closed
-    waiting.set_attention(Attention::rendezvous);
+    waiting.set_wake_mask(WakeMask::rendezvous);
     std::this_thread::sleep_for(microseconds(1000));
     if (waiting.take_helper_events()) waiting.attend();
     waiting.poll(sinks[0]);
   }
-  waiting.set_attention(Attention::rendezvous);
+  waiting.set_wake_mask(WakeMask::rendezvous);
   ASSERT_FALSE(waiting.pending());
   EXPECT_GT(waiting.statistics().rings_closed, 0U);
   AnsweringSink answering(host(1));
@@ -273,10 +273,10 @@ TEST_F(verbs_ring, room_that_small_messages_bring_wakes_the_helper_thread_of_who
 
 TEST_F(verbs_ring, the_trace_is_told_of_its_opening_and_closing) {
   const std::filesystem::path directory = std::filesystem::temp_directory_path() / ("sluice-rings-" + std::to_string(getpid()));
-  trace::open({.directory = directory, .limit_bytes = trace::File::least_bytes, .size = 1});
+  trace::open({.directory = directory, .limit_bytes = trace::File::min_bytes, .size = 1});
   make_hosts();
   get_a_ring();
-  host(1).set_attention(Attention::sleeper);
+  host(1).set_wake_mask(WakeMask::sleeper);
   trace::close();
   const trace::ReadTrace told = trace::read_trace(directory / "rank-000000.trace");
   std::filesystem::remove_all(directory);
@@ -328,10 +328,10 @@ class verbs_ring_fault : public verbs_ring {
     ASSERT_NE(ring.address, 0U);
     const std::uint64_t end =
         ring.address + (host(0).statistics().ring_messages_sent % eager_ring::slots + 1) * verbs_slot::bytes;
-    ibv_sge piece{reinterpret_cast<std::uintptr_t>(words.data()), static_cast<std::uint32_t>(words.size_bytes()), 0};
+    ibv_sge segment{reinterpret_cast<std::uintptr_t>(words.data()), static_cast<std::uint32_t>(words.size_bytes()), 0};
     ibv_send_wr request{};
     request.wr_id = SendQueue::mark;
-    request.sg_list = &piece;
+    request.sg_list = &segment;
     request.num_sge = 1;
     request.opcode = IBV_WR_RDMA_WRITE;
     request.send_flags = IBV_SEND_INLINE;
@@ -367,10 +367,10 @@ TEST_F(verbs_ring_fault, what_tells_of_a_message_that_is_not_there_is_noticed) {
 
 TEST_F(verbs_ring_fault, a_peer_that_dies_is_noticed_by_who_was_about_to_close_its_ring) {
   hosts->transports[0].reset();
-  host(1).set_attention(Attention::sleeper);
+  host(1).set_wake_mask(WakeMask::sleeper);
   ASSERT_TRUE(poll_until([&] { return host(1).vanished() == zero; }));
   EXPECT_NE(std::string(host(1).cause()).find("its process ended"), std::string::npos) << host(1).cause();
-  host(1).set_attention(Attention::sleeper);
+  host(1).set_wake_mask(WakeMask::sleeper);
   EXPECT_FALSE(host(1).pending());
 }
 

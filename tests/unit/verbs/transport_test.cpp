@@ -40,9 +40,9 @@ TEST_F(verbs_transport, two_that_call_each_other_end_up_with_one_connection) {
 
 TEST_F(verbs_transport, messages_of_all_sizes_arrive_whole_and_in_order) {
   constexpr std::size_t count = 400;
-  const std::size_t most = host(0).max_payload(Peer{1});
+  const std::size_t max_payload = host(0).max_payload(Peer{1});
   const auto payload_of = [&](std::size_t number) {
-    return std::string((number * 977) % most, static_cast<char>('a' + number % 26));
+    return std::string((number * 977) % max_payload, static_cast<char>('a' + number % 26));
   };
   std::array<std::size_t, 2> sent{};
   ASSERT_TRUE(poll_until([&] {
@@ -75,10 +75,10 @@ TEST_F(verbs_transport, sender_waits_for_credits_of_a_peer_that_does_not_look) {
 TEST_F(verbs_transport, sleeper_is_woken_by_a_message) {
   connect();
   VerbsTransport& sleeper = host(1);
-  sleeper.set_attention(Attention::sleeper);
+  sleeper.set_wake_mask(WakeMask::sleeper);
   if (sleeper.pending()) {
     sleeper.poll(sinks[1]);
-    sleeper.set_attention(Attention::sleeper);
+    sleeper.set_wake_mask(WakeMask::sleeper);
   }
   std::thread waker([&] {
     std::this_thread::sleep_for(milliseconds(50));
@@ -97,13 +97,13 @@ TEST_F(verbs_transport, no_wake_up_is_lost_in_many_sleeps) {
   for (std::size_t round = 1; round <= 100; ++round) {
     ASSERT_TRUE(poll_until([&] { return send(host(0), Peer{1}, "again"); }));
     while (sinks[1].messages.size() < round) {
-      sleeper.set_attention(Attention::sleeper);
+      sleeper.set_wake_mask(WakeMask::sleeper);
       if (!sleeper.pending()) {
         const auto begin = std::chrono::steady_clock::now();
         sleeper.sleep(seconds(10));
         ASSERT_LT(std::chrono::steady_clock::now() - begin, seconds(9)) << round;
       }
-      sleeper.set_attention(Attention::none);
+      sleeper.set_wake_mask(WakeMask::none);
       sleeper.poll(sinks[1]);
     }
     host(0).poll(sinks[0]);
@@ -112,14 +112,14 @@ TEST_F(verbs_transport, no_wake_up_is_lost_in_many_sleeps) {
 
 TEST_F(verbs_transport, poke_ends_a_sleep) {
   VerbsTransport& sleeper = host(0);
-  sleeper.set_attention(Attention::sleeper);
+  sleeper.set_wake_mask(WakeMask::sleeper);
   sleeper.poke();
   const auto begin = std::chrono::steady_clock::now();
   sleeper.sleep(seconds(10));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(9));
 }
 
-TEST_F(verbs_transport, helper_thread_is_woken_when_attention_asks_for_it) {
+TEST_F(verbs_transport, helper_thread_is_woken_when_the_wake_mask_asks_for_it) {
   connect();
   VerbsTransport& watcher = host(1);
   while (watcher.take_helper_events()) watcher.attend();
@@ -130,7 +130,7 @@ TEST_F(verbs_transport, helper_thread_is_woken_when_attention_asks_for_it) {
   ASSERT_TRUE(send(host(0), Peer{1}, "unheard"));
   EXPECT_FALSE(is_woken(200));
   ASSERT_TRUE(poll_until([&] { return sinks[1].messages.size() == 1; }));
-  watcher.set_attention(Attention::rendezvous);
+  watcher.set_wake_mask(WakeMask::rendezvous);
   EXPECT_FALSE(watcher.pending());
   ASSERT_TRUE(send(host(0), Peer{1}, "heard"));
   EXPECT_TRUE(is_woken(10000));

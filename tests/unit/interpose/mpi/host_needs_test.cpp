@@ -1,5 +1,5 @@
-// What calls of the host's need, by their arguments. Of the host, and of what Sluice knows of types and communicators, only what
-// is asked is here.
+// What calls of the host's need, by their arguments. Of what Sluice knows of types and communicators, only what is asked is here;
+// of the host, nothing (no_host.cpp).
 
 #include "interpose/mpi/host_needs.hpp"
 
@@ -14,21 +14,10 @@
 namespace sluice {
 namespace detail {
 
-HostTable host_table{};
-Predefined predefined_objects{};
-std::atomic<bool> host_resolved{true};
-void resolve_host() {}
-std::atomic<bool> engaged{true};
-Engine* engine = nullptr;
 Communicator* world = nullptr;
 Communicator* find_communicator(MPI_Comm) { return nullptr; }
 
 }  // namespace detail
-
-HostActivity& host_activity() {
-  static HostActivity activity;
-  return activity;
-}
 
 namespace {
 

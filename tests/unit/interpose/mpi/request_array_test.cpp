@@ -1,5 +1,5 @@
-// Arrays of requests as the completion calls see them. The engine is that of a job of one rank; of the host only what the handles
-// need is here.
+// Arrays of requests as the completion calls see them. The engine is that of a job of one rank; of the host nothing is here
+// (no_host.cpp) but what the handles need.
 
 #include "interpose/mpi/request_array.hpp"
 
@@ -14,21 +14,6 @@
 #include "tests/unit/support/engine_process.hpp"
 
 namespace sluice {
-namespace detail {
-
-HostTable host_table{};
-Predefined predefined_objects{};
-std::atomic<bool> host_resolved{true};
-void resolve_host() {}
-std::atomic<bool> engaged{true};
-Engine* engine = nullptr;
-
-}  // namespace detail
-
-HostActivity& host_activity() {
-  static HostActivity activity;
-  return activity;
-}
 void HostActivity::completed(MPI_Request, MPI_Request) {}
 StagedReceive::~StagedReceive() = default;
 void StagedReceive::deliver(std::size_t) {}

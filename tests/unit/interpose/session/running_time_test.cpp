@@ -18,8 +18,8 @@ TEST(RunningTime, does_not_count_that_everything_stood_still) {
   const RunningTime::Clock::time_point start{};
   RunningTime time(start);
   EXPECT_EQ(time.look(start + 50ms), 50ms);
-  EXPECT_EQ(time.look(start + 1h), 50ms + RunningTime::most_between_looks);
-  EXPECT_EQ(time.look(start + 1h + 20ms), 70ms + RunningTime::most_between_looks);
+  EXPECT_EQ(time.look(start + 1h), 50ms + RunningTime::max_between_looks);
+  EXPECT_EQ(time.look(start + 1h + 20ms), 70ms + RunningTime::max_between_looks);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct FakeOthers final : AliasBlocks::Others {
   [[nodiscard]] bool holds_writers_up() const override { return holds; }
   [[nodiscard]] bool guards(ByteRange bytes) const override { return guarded.overlaps(bytes); }
   [[nodiscard]] bool pins(PageRange pages) const override { return pinned.overlaps(pages); }
+  [[nodiscard]] bool are_written_by_peers(PageRange pages) const override { return written.overlaps(pages); }
   [[nodiscard]] bool may_reach_memory() const override {
     said_so = MemoryMoves::any();
     return reaches;
@@ -30,6 +31,7 @@ struct FakeOthers final : AliasBlocks::Others {
   bool reaches = false;
   ByteRange guarded;
   PageRange pinned;
+  PageRange written;
   int held = 0;
   mutable bool said_so = false;  // that pages may move, when the host was asked
 };
@@ -37,11 +39,11 @@ struct FakeOthers final : AliasBlocks::Others {
 class AliasBlocksTest : public AliasArenaTest {
  protected:
   /// How many uses it takes until the buffer is a block.
-  int uses_until_block(ByteRange buffer, int most = 20) {
-    for (int use = 1; use <= most; ++use) {
+  int uses_until_block(ByteRange buffer, int max_uses = 20) {
+    for (int use = 1; use <= max_uses; ++use) {
       if (blocks_.use(buffer)) return use;
     }
-    return most + 1;
+    return max_uses + 1;
   }
 
   FakeOthers others_;
@@ -78,6 +80,27 @@ TEST_F(AliasBlocksTest, memory_that_an_adapter_knows_is_not_counted) {
   EXPECT_EQ(uses_until_block(memory_.range()), uses_needed);
 }
 
+TEST_F(AliasBlocksTest, pages_that_peers_write_to_are_not_replaced) {
+  const PageRange pages = PageRange::covering(memory_.range());
+  others_.written = {pages.end - 1, pages.end};
+  EXPECT_FALSE(blocks_.make(memory_.range()));
+  EXPECT_EQ(uses_until_block(memory_.range(), uses_needed), uses_needed + 1);
+  EXPECT_FALSE(blocks_.hold_some_of(memory_.range()));
+  others_.written = {};
+  EXPECT_EQ(uses_until_block(memory_.range()), uses_needed);
+}
+
+TEST_F(AliasBlocksTest, one_page_that_is_a_block_is_some_of_it) {
+  EXPECT_FALSE(blocks_.hold_some_of(memory_.range()));
+  const std::uintptr_t begin = memory_.range().begin;
+  ASSERT_TRUE(blocks_.make({begin, begin + page_bytes}));
+  EXPECT_TRUE(blocks_.hold_some_of(memory_.range()));
+  EXPECT_FALSE(blocks_.hold_some_of({begin + page_bytes, begin + 2 * page_bytes}));
+  void* const page = reinterpret_cast<void*>(begin);
+  ASSERT_EQ(mmap(page, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), page);
+  EXPECT_FALSE(blocks_.hold_some_of(memory_.range())) << "something else is there now";
+}
+
 TEST_F(AliasBlocksTest, while_the_host_may_reach_memory_a_block_waits_for_the_next_use) {
   others_.reaches = true;
   EXPECT_EQ(uses_until_block(memory_.range(), 2 * uses_needed), 2 * uses_needed + 1);
@@ -112,7 +135,7 @@ TEST_F(AliasBlocksTest, memory_that_took_the_place_of_a_guarded_buffer_is_left_a
 
 TEST_F(AliasBlocksTest, a_short_message_is_not_offered_and_a_long_one_earns_its_block) {
   const ByteRange bytes = memory_.range();
-  const ByteRange few{bytes.begin, bytes.begin + AliasBlocks::least_offered_bytes - 1};
+  const ByteRange few{bytes.begin, bytes.begin + AliasBlocks::min_offered_bytes - 1};
   for (int use = 0; use < 2 * uses_needed; ++use) EXPECT_FALSE(blocks_.offer(few));
   for (int use = 1; use < uses_needed; ++use) EXPECT_FALSE(blocks_.offer(bytes));
   EXPECT_TRUE(blocks_.offer(bytes));
@@ -157,7 +180,7 @@ struct CountingMutex {
   int locks = 0;
 };
 
-TEST_F(AliasBlocksTest, a_sweep_finds_what_was_freed_and_takes_the_lock_for_each_piece) {
+TEST_F(AliasBlocksTest, a_sweep_finds_what_was_freed_and_takes_the_lock_for_each_segment) {
   CountingMutex mutex;
   ASSERT_TRUE(blocks_.make(memory_.range()));
   EXPECT_EQ(blocks_.sweep(mutex), memory_.size());

@@ -221,7 +221,7 @@ TEST_F(AliasArenaTest, a_buffer_survives_realloc_inside_the_c_library) {
   std::free(block);
 }
 
-TEST_F(AliasArenaTest, a_buffer_that_was_migrated_in_pieces_has_one_seam) {
+TEST_F(AliasArenaTest, a_buffer_that_was_migrated_in_segments_has_one_seam) {
   const Memory memory(48);
   const std::uintptr_t start = memory.range().begin;
   for (std::size_t page = 0; page < 48; page += 16)
@@ -245,7 +245,7 @@ TEST_F(AliasArenaTest, what_glibc_mapped_for_another_allocation_has_a_seam_of_it
   }
 }
 
-TEST_F(AliasArenaTest, buffers_that_were_migrated_in_pieces_survive_realloc_inside_the_c_library) {
+TEST_F(AliasArenaTest, buffers_that_were_migrated_in_segments_survive_realloc_inside_the_c_library) {
   if (!allocator_is_glibc) GTEST_SKIP() << "the sanitizer brings its own malloc";
   // Mapped for themselves, each just below the one before; longer ones the kernel aligns, and they have no neighbours.
   constexpr std::size_t bytes = std::size_t{1} << 20;

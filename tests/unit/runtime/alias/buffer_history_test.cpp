@@ -85,7 +85,7 @@ TEST(BufferHistoryOfAnAdapter, trust_has_an_upper_bound) {
   }
   std::size_t trusted = 0;
   while (history.use(large_buffer(++i), by_adapter)) trusted += large;
-  EXPECT_EQ(trusted, BufferHistory::most_trusted);
+  EXPECT_EQ(trusted, BufferHistory::max_trusted);
 }
 
 TEST(BufferHistoryOfAnAdapter, a_buffer_whose_block_is_gone_is_not_trusted_again) {

@@ -32,11 +32,11 @@ class HeldPagesTest : public testing::TestWithParam<HeldPages::Source> {
   /// Indices of the held pages of `pages`, from its first on.
   std::vector<std::size_t> find(PageRange pages, HeldPages::Of kind) const {
     std::vector<std::size_t> found;
-    for (PageRange piece = first_piece(pages); !piece.empty(); piece = first_piece({piece.end, pages.end})) {
-      PieceSet held;
-      held_.find(piece, kind, held);
-      for (std::uintptr_t page = piece.begin; page < piece.end; ++page) {
-        if (held[place_in_piece(page)]) found.push_back(page - pages.begin);
+    for (PageRange segment = first_segment(pages); !segment.empty(); segment = first_segment({segment.end, pages.end})) {
+      SegmentSet held;
+      held_.find(segment, kind, held);
+      for (std::uintptr_t page = segment.begin; page < segment.end; ++page) {
+        if (held[index_in_segment(page)]) found.push_back(page - pages.begin);
       }
     }
     return found;
@@ -90,19 +90,19 @@ TEST_P(HeldPagesTest, of_a_private_mapping_of_a_file_those_are_held_that_were_ch
 
 INSTANTIATE_TEST_SUITE_P(Sources, HeldPagesTest, testing::Values(HeldPages::Source::best, HeldPages::Source::words));
 
-TEST(PieceTest, memory_is_cut_at_multiples_of_the_piece) {
-  const PageRange first = first_piece({piece_pages - 1, 3 * piece_pages});
-  EXPECT_EQ(first.end, piece_pages);
-  EXPECT_EQ(first_piece({first.end, 3 * piece_pages}).size(), piece_pages);
-  EXPECT_TRUE(first_piece({5, 5}).empty());
+TEST(SegmentTest, memory_is_cut_at_multiples_of_the_segment) {
+  const PageRange first = first_segment({segment_pages - 1, 3 * segment_pages});
+  EXPECT_EQ(first.end, segment_pages);
+  EXPECT_EQ(first_segment({first.end, 3 * segment_pages}).size(), segment_pages);
+  EXPECT_TRUE(first_segment({5, 5}).empty());
 }
 
-TEST(PieceTest, runs_are_those_of_members) {
-  PieceSet set;
+TEST(SegmentTest, runs_are_those_of_members) {
+  SegmentSet set;
   for (const std::size_t place : {1, 2, 5, 511}) set.set(place);
   std::vector<std::size_t> runs;
-  for_each_run({piece_pages, 2 * piece_pages}, set, [&](PageRange run) {
-    runs.push_back(run.begin - piece_pages);
+  for_each_run({segment_pages, 2 * segment_pages}, set, [&](PageRange run) {
+    runs.push_back(run.begin - segment_pages);
     runs.push_back(run.size());
     return true;
   });

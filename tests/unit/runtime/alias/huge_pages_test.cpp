@@ -22,10 +22,10 @@ constexpr std::size_t plenty_of_mappings = 10000;
 class Extents {
  public:
   explicit Extents(std::size_t count, int advice)
-      : reserved_(mmap(nullptr, (count + 2) * piece_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-                  (count + 2) * piece_bytes),
-        begin_((reinterpret_cast<std::uintptr_t>(reserved_.start()) / piece_bytes + 1) * piece_bytes),
-        bytes_{begin_, begin_ + count * piece_bytes} {
+      : reserved_(mmap(nullptr, (count + 2) * segment_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                  (count + 2) * segment_bytes),
+        begin_((reinterpret_cast<std::uintptr_t>(reserved_.start()) / segment_bytes + 1) * segment_bytes),
+        bytes_{begin_, begin_ + count * segment_bytes} {
     mprotect(start(), bytes_.size(), PROT_READ | PROT_WRITE);
     madvise(start(), bytes_.size(), advice);
   }
@@ -141,13 +141,13 @@ TEST(HugePagesSettingTest, that_cannot_be_read_is_taken_for_the_one_that_heeds_a
 
 TEST(HugePagesExtentsTest, are_those_wholly_inside_the_mapping) {
   const auto extents = [](std::uintptr_t begin, std::uintptr_t end, ByteRange part) {
-    const PageRange found = HugePages::extents_inside({begin * piece_bytes + page_bytes, end * piece_bytes}, part);
-    return std::pair(found.begin / piece_pages, found.end / piece_pages);
+    const PageRange found = HugePages::extents_inside({begin * segment_bytes + page_bytes, end * segment_bytes}, part);
+    return std::pair(found.begin / segment_pages, found.end / segment_pages);
   };
   EXPECT_EQ(extents(1, 4, {5000 * page_bytes, 5000 * page_bytes}), std::pair(0UL, 0UL));
-  EXPECT_EQ(extents(1, 4, {piece_bytes + page_bytes, 2 * piece_bytes + 1}), std::pair(2UL, 3UL));
-  EXPECT_EQ(extents(1, 4, {piece_bytes + page_bytes, 2 * piece_bytes}), std::pair(0UL, 0UL));
-  EXPECT_EQ(extents(1, 4, {2 * piece_bytes, 4 * piece_bytes}), std::pair(2UL, 4UL));
+  EXPECT_EQ(extents(1, 4, {segment_bytes + page_bytes, 2 * segment_bytes + 1}), std::pair(2UL, 3UL));
+  EXPECT_EQ(extents(1, 4, {segment_bytes + page_bytes, 2 * segment_bytes}), std::pair(0UL, 0UL));
+  EXPECT_EQ(extents(1, 4, {2 * segment_bytes, 4 * segment_bytes}), std::pair(2UL, 4UL));
 }
 
 TEST(HugePagesInTextTest, are_those_of_mappings_in_the_range) {

@@ -32,7 +32,7 @@ class KnownMappingsTest : public testing::Test {
     made_.push_back(bytes);
     std::memset(start, 1, bytes.size());
     const PageRange all = PageRange::covering(bytes);
-    const PieceSet held = PieceSet().set();
+    const SegmentSet held = SegmentSet().set();
     const bool moved =
         AliasWindows::fit(bytes) && file_.map_window(bytes) && file_.store(all, held) == 0 && file_.map_over(all, held);
     return moved ? bytes : ByteRange{};

@@ -39,8 +39,10 @@ class Member {
     if (is_through()) return false;
     const Call& call = calls_[at_];
     if (stage_ == Stage::begin) {
-      team_.begin(
-          {.kind = call.kind, .root = static_cast<std::uint16_t>(call.root), .bytes = static_cast<std::uint32_t>(call.bytes)});
+      team_.begin({.kind = call.kind,
+                   .reduction = is_counted(call) ? Description::counted : std::uint16_t{0},
+                   .root = static_cast<std::uint16_t>(call.root),
+                   .bytes = static_cast<std::uint32_t>(bytes_of(call, self()))});
       team_.await_room();
       stage_ = Stage::room;
       return true;
@@ -61,11 +63,19 @@ class Member {
   [[nodiscard]] std::byte value_of(std::size_t member) const { return static_cast<std::byte>(at_ * 37 + member * 5 + 1); }
   [[nodiscard]] bool is_root(const Call& call) const { return call.root == self(); }
 
+  /// Scatter and alltoall are those in which each member has a length of its own.
+  static bool is_counted(const Call& call) { return call.kind == Kind::scatter || call.kind == Kind::alltoall; }
+  static bool is_rooted(const Call& call) { return call.kind == Kind::bcast || call.kind == Kind::scatter; }
+  [[nodiscard]] std::size_t bytes_of(const Call& call, std::size_t member) const {
+    if (!is_counted(call)) return call.bytes;
+    return lengths[(at_ * 5 + member * 3 + call.bytes) % std::size(lengths)];
+  }
+
   void publish(const Call& call) {
-    const bool brings = call.kind != Kind::bcast || is_root(call);
-    if (brings) std::fill_n(team_.payload(), call.bytes, value_of(self()));
+    const bool brings = !is_rooted(call) || is_root(call);
+    if (brings) std::fill_n(team_.payload(), bytes_of(call, self()), value_of(self()));
     const Rank root{static_cast<int>(call.root)};
-    if (call.kind == Kind::bcast) {
+    if (is_rooted(call)) {
       team_.publish(is_root(call) ? Team::Readers::all : Team::Readers::none);
       if (is_root(call)) return finish();
       team_.await(root);
@@ -73,6 +83,9 @@ class Member {
       team_.publish(is_root(call) ? Team::Readers::none : Team::Readers::one, root);
       if (!is_root(call)) return finish();
       team_.await_all();
+    } else if (call.kind == Kind::scan) {
+      team_.publish(Team::Readers::all);
+      team_.await_lower();
     } else {
       team_.publish(Team::Readers::all);
       team_.await_all();
@@ -83,9 +96,10 @@ class Member {
   void read(const Call& call) {
     EXPECT_FALSE(team_.mismatch());
     for (std::size_t member = 0; member < team_.size(); ++member) {
-      if (member == self() || (call.kind == Kind::bcast && member != call.root)) continue;
+      if (member == self() || (is_rooted(call) && member != call.root)) continue;
+      if (call.kind == Kind::scan && member > self()) continue;
       const std::byte* const part = team_.part(Rank{static_cast<int>(member)});
-      const std::vector<std::byte> wanted(call.bytes, value_of(member));
+      const std::vector<std::byte> wanted(bytes_of(call, member), value_of(member));
       ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), part)) << "call " << at_ << ", member " << member;
     }
     finish();
@@ -104,7 +118,8 @@ class Member {
 };
 
 std::vector<Member::Call> random_calls(std::size_t members, std::size_t count, unsigned seed) {
-  constexpr std::array kinds{Kind::barrier, Kind::bcast, Kind::reduce, Kind::allreduce};
+  constexpr std::array kinds{Kind::barrier, Kind::bcast,   Kind::reduce,  Kind::allreduce,
+                             Kind::scan,    Kind::scatter, Kind::alltoall};
   std::mt19937 random(seed);
   std::vector<Member::Call> calls;
   for (std::size_t i = 0; i < count;) {
@@ -247,15 +262,37 @@ TEST(Team, members_in_different_calls_are_told_of) {
   EXPECT_TRUE(teams[2]->mismatch());
 }
 
+TEST(Team, who_awaits_lower_ranks_waits_for_no_other) {
+  TeamsOfAll all(3);
+  const auto teams = all.make();
+  const auto enter = [&](std::size_t member, Kind kind) {
+    teams[member]->begin({.kind = kind, .bytes = 8});
+    teams[member]->await_room();
+    ASSERT_TRUE(teams[member]->is_there());
+    teams[member]->publish(Team::Readers::all);
+    teams[member]->await_lower();
+  };
+  enter(1, Kind::scan);
+  EXPECT_FALSE(teams[1]->is_there());
+  EXPECT_EQ(teams[1]->missing(), Rank{0});
+  enter(0, Kind::exscan);
+  EXPECT_TRUE(teams[0]->is_there());
+  EXPECT_FALSE(teams[0]->mismatch());
+  EXPECT_TRUE(teams[1]->is_there());
+  EXPECT_EQ(teams[1]->missing(), std::nullopt);
+  ASSERT_TRUE(teams[1]->mismatch());
+  EXPECT_EQ(teams[1]->mismatch()->other.text(), "MPI_Exscan of 8 bytes");
+}
+
 TEST(Team, a_member_is_asleep_as_its_process_says) {
-  std::atomic<Attention> attention{Attention::none};
+  std::atomic<WakeMask> wake_mask{WakeMask::none};
   Team::Member member;
   EXPECT_FALSE(Team::is_asleep(member));
-  member.attention = &attention;
+  member.wake_mask = &wake_mask;
   EXPECT_FALSE(Team::is_asleep(member));
-  attention = Attention::everything;  // the helper thread is asked for, which waits for no lane
+  wake_mask = WakeMask::everything;  // the helper thread is asked for, which waits for no lane
   EXPECT_FALSE(Team::is_asleep(member));
-  attention = Attention::sleeper;
+  wake_mask = WakeMask::sleeper;
   EXPECT_TRUE(Team::is_asleep(member));
 }
 

@@ -106,7 +106,8 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
       {"SLUICE_RELEASE", {"auto", "off", "matched", "early"}},
       {"SLUICE_BLOCKS", {"auto", "on", "off"}},
       {"SLUICE_HUGE_PAGES", {"keep", "replace"}},
-      {"SLUICE_COLLECTIVES", {"auto", "off"}},
+      {"SLUICE_COLLECTIVES", {"auto", "all", "off"}},
+      {"SLUICE_ONESIDED", {"auto", "off"}},
       {"SLUICE_SEND_RELEASE", {"0", "1"}},
       {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
       {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
@@ -140,6 +141,13 @@ TEST(config, protocols_inside_a_node_have_their_names) {
   EXPECT_EQ(rendezvous_inside_a_node("coop-hca"), std::nullopt);
   EXPECT_EQ(rendezvous_inside_a_node("put"), std::nullopt);
   EXPECT_EQ(rendezvous_inside_a_node("sideways"), std::nullopt);
+}
+
+TEST(config, modes_of_collectives_have_their_names) {
+  EXPECT_EQ(collective_mode("off"), CollectiveMode::off);
+  EXPECT_EQ(collective_mode("auto"), CollectiveMode::automatic);
+  EXPECT_EQ(collective_mode("all"), CollectiveMode::all);
+  EXPECT_EQ(collective_mode("some"), std::nullopt);
 }
 
 TEST(config, bad_value_names_variable_value_and_what_is_expected) {

@@ -26,7 +26,7 @@ void from_peer(std::byte* target, const std::byte* source, std::size_t bytes) {
 /// On both sides of every threshold, with every combination of them in force.
 class SharedCopy : public testing::TestWithParam<Copy> {
  protected:
-  ~SharedCopy() override { shared_copy::use(shared_copy::announced_thresholds()); }
+  ~SharedCopy() override { shared_copy::use(shared_copy::cpuid_thresholds()); }
 };
 
 TEST_P(SharedCopy, copies_whatever_the_thresholds_are) {
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(each, SharedCopy,
                                          &from_peer<TargetLines::outer>, &from_peer<TargetLines::own, SourceLines::handed_back>));
 
 TEST(shared_copy, uses_the_string_instruction_unmeasured_where_it_is_announced_as_fast) {
-  const Thresholds announced = shared_copy::announced_thresholds();
+  const Thresholds announced = shared_copy::cpuid_thresholds();
   EXPECT_EQ(announced.string_bytes != never, string_moves_are_fast());
   EXPECT_EQ(announced.streaming_bytes, never);
 }

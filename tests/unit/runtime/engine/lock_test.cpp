@@ -104,8 +104,8 @@ bool is_favoured(EngineLock& lock) {
 }
 
 /// Until the calling thread is favoured, or so often that it should have been.
-bool becomes_favoured(EngineLock& lock, int most) {
-  for (int i = 0; i < most; ++i) {
+bool becomes_favoured(EngineLock& lock, int max_times) {
+  for (int i = 0; i < max_times; ++i) {
     if (is_favoured(lock)) return true;
   }
   return false;

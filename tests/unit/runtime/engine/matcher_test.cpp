@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/collective/collective_tags.hpp"
 #include "tests/unit/support/engine_below.hpp"
 #include "tests/unit/support/loopback_transport.hpp"
 #include "tests/unit/support/two_engines.hpp"
@@ -20,8 +21,8 @@ struct MatcherTest : testing::Test {
     requests.enter(request);
     return request;
   }
-  static MessageHeader header(MessageKind kind, std::size_t payload_bytes) {
-    MessageHeader made;
+  static WireHeader header(MessageKind kind, std::size_t payload_bytes) {
+    WireHeader made;
     made.kind = kind;
     made.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
     made.subject = 1;
@@ -32,7 +33,7 @@ struct MatcherTest : testing::Test {
   void eager(std::span<const std::byte> bytes) { matcher.on_eager(Peer{1}, header(MessageKind::eager, bytes.size()), bytes); }
   void announcement(std::size_t message_bytes) {
     const ReadyToSend rts{.message_bytes = message_bytes, .sender_request = 9};
-    matcher.on_announcement(Peer{1}, header(MessageKind::rts, sizeof rts), std::as_bytes(std::span(&rts, 1)));
+    matcher.on_rts(Peer{1}, header(MessageKind::rts, sizeof rts), std::as_bytes(std::span(&rts, 1)));
   }
 
   LoopbackNetwork network{2};
@@ -95,15 +96,15 @@ TEST_F(MatcherTest, an_announcement_begins_a_transfer_on_either_side_of_its_rece
 
 TEST_F(MatcherTest, a_receive_that_was_announced_is_so_no_longer) {
   Request& request = receive(100);
-  request.announcements = 1;
-  request.announced = true;
+  request.rtrs_sent = 1;
+  request.rtr_open = true;
   matcher.post(request);
   eager(data);
   EXPECT_EQ(others.left, std::vector<Request*>{&request});
 }
 
 TEST_F(MatcherTest, messages_of_a_context_may_come_before_its_group) {
-  MessageHeader early = header(MessageKind::eager, data.size());
+  WireHeader early = header(MessageKind::eager, data.size());
   early.subject = 2;
   matcher.on_eager(Peer{1}, early, data);
   Context& context = matcher.adopt(ContextId{2}, {Peer{0}, Peer{1}}, zero);
@@ -122,9 +123,27 @@ TEST_F(MatcherTest, what_is_streamed_is_begun_only_for_a_receive_that_holds_it_a
 using MatcherDeathTest = MatcherTest;
 
 TEST_F(MatcherDeathTest, a_message_of_a_rank_that_its_sender_has_not_ends_the_job) {
-  MessageHeader foreign = header(MessageKind::eager, 0);
+  WireHeader foreign = header(MessageKind::eager, 0);
   foreign.source = zero;
   EXPECT_DEATH(matcher.on_eager(Peer{1}, foreign, {}), "of a rank that its sender does not have");
+}
+
+TEST_F(MatcherDeathTest, a_collective_call_that_has_returned_waits_for_no_message_of_another_one) {
+  const CollectiveTags tags(5, 100);
+  Request& request = receive(100);
+  request.tag = tags.of(0);
+  request.released = true;
+  matcher.post(request);
+  WireHeader other = header(MessageKind::eager, data.size());
+  other.tag = CollectiveTags(5, 101).of(0);
+  matcher.on_eager(Peer{1}, other, data);  // the program may send what it likes
+  world.is_channel = true;
+  other.tag = CollectiveTags(6, 101).of(0);
+  matcher.on_eager(Peer{1}, other, data);  // of a later call
+  other.tag = CollectiveTags(5, 101).of(0);
+  EXPECT_DEATH(matcher.on_eager(Peer{1}, other, data), "is in another collective call");
+  request.released = false;
+  matcher.on_eager(Peer{1}, other, data);  // whoever waits in its call is told there
 }
 
 }  // namespace

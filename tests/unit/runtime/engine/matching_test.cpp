@@ -15,8 +15,8 @@ class Matching : public testing::Test {
     context_.post(receive);
     return receive;
   }
-  Message* arrive(Rank source, Tag tag) {
-    messages_.push_back(std::make_unique<Message>());
+  Unexpected* arrive(Rank source, Tag tag) {
+    messages_.push_back(std::make_unique<Unexpected>());
     messages_.back()->source = source;
     messages_.back()->tag = tag;
     context_.keep_unexpected(messages_.back().get());
@@ -25,7 +25,7 @@ class Matching : public testing::Test {
 
   RequestPool pool_;
   Context context_{ContextId{7}};
-  std::vector<std::unique_ptr<Message>> messages_;
+  std::vector<std::unique_ptr<Unexpected>> messages_;
   std::uint64_t sequence_ = 0;
 };
 
@@ -68,8 +68,16 @@ TEST_F(Matching, a_receive_may_be_preceded_by_earlier_ones_that_accept_the_same_
   EXPECT_TRUE(context_.may_be_preceded(*post(Rank{1}, Tag{5})));
 }
 
+TEST_F(Matching, parts_of_one_collective_call_precede_each_other_as_they_stand) {
+  Request* first = post(Rank{1}, Tag{5});
+  Request* second = post(Rank{1}, Tag{5});
+  second->sequence = first->sequence;
+  EXPECT_FALSE(context_.may_be_preceded(*first));
+  EXPECT_TRUE(context_.may_be_preceded(*second));
+}
+
 TEST_F(Matching, an_announced_receive_precedes_nothing) {
-  post(Rank{1}, Tag{5})->announced = true;
+  post(Rank{1}, Tag{5})->rtr_open = true;
   EXPECT_FALSE(context_.may_be_preceded(*post(Rank{1}, Tag{5})));
 }
 
@@ -91,8 +99,8 @@ TEST_F(Matching, an_unposted_receive_matches_nothing) {
 }
 
 TEST_F(Matching, unexpected_messages_of_one_source_are_found_in_order_of_arrival) {
-  Message* first = arrive(Rank{2}, Tag{5});
-  Message* second = arrive(Rank{2}, Tag{5});
+  Unexpected* first = arrive(Rank{2}, Tag{5});
+  Unexpected* second = arrive(Rank{2}, Tag{5});
 
   EXPECT_EQ(context_.find_unexpected(Rank{2}, Tag{5}), first);
   context_.remove_unexpected(first);
@@ -100,7 +108,7 @@ TEST_F(Matching, unexpected_messages_of_one_source_are_found_in_order_of_arrival
 }
 
 TEST_F(Matching, any_source_finds_the_message_that_arrived_first_from_anybody) {
-  Message* first = arrive(Rank{3}, Tag{1});
+  Unexpected* first = arrive(Rank{3}, Tag{1});
   arrive(Rank{0}, Tag{1});
 
   EXPECT_EQ(context_.find_unexpected(any_source, Tag{1}), first);

@@ -45,6 +45,19 @@ TEST_F(MemoryUsersTest, where_blocks_have_ended_the_kernel_waits_for_no_page) {
   EXPECT_FALSE(users_.kernel_waits(below_.blocks));
 }
 
+TEST_F(MemoryUsersTest, pages_are_written_by_peers_until_each_of_them_has) {
+  const ByteRange all = block_.range();
+  const ByteRange first{all.begin + 1, all.begin + page_bytes};
+  users_.peers_may_write(all);
+  users_.peers_may_write(first);
+  EXPECT_TRUE(users_.are_written_by_peers(PageRange::covering(first)));
+  users_.peers_have_written(all);
+  EXPECT_TRUE(users_.are_written_by_peers(PageRange::covering(all)));
+  EXPECT_FALSE(users_.are_written_by_peers(PageRange::covering({all.begin + page_bytes, all.end})));
+  users_.peers_have_written(first);
+  EXPECT_FALSE(users_.are_written_by_peers(PageRange::covering(all)));
+}
+
 TEST_F(MemoryUsersTest, no_adapter_no_pins) { EXPECT_FALSE(users_.pins(PageRange::covering(block_.range()))); }
 
 }  // namespace

@@ -73,8 +73,8 @@ TEST_F(RequestsTest, what_is_held_elsewhere_is_given_back_once) {
   Request& reported = receive(10);
   reported.progress_slot = 3;
   Request& announced = receive(10);
-  announced.announcements = 1;
-  announced.announced = true;
+  announced.rtrs_sent = 1;
+  announced.rtr_open = true;
   Request& expected = receive(10);
   expected.way = Request::Way::write;
   expected.expected_of_peer = 10;
@@ -134,6 +134,27 @@ TEST_F(RequestsTest, a_released_receive_whose_outcome_was_taken_ends_by_itself) 
   EXPECT_EQ(requests.find(id), &request);
   requests.finish(&request);
   EXPECT_EQ(requests.find(id), nullptr);
+}
+
+TEST_F(RequestsTest, nothing_of_an_earlier_operation_is_left_in_one_that_moves_nothing) {
+  Request& before = receive(1 << 20);
+  before.data = reinterpret_cast<std::byte*>(&before);
+  requests.finish(&before);
+  requests.take(&before);
+  Request& call = *requests.new_collective(context, here);
+  ASSERT_EQ(&call, &before);
+  EXPECT_TRUE(call.range().empty());  // a release would close it
+  EXPECT_EQ(call.bytes, 0u);
+  EXPECT_GT(call.sequence, 0u);
+  EXPECT_EQ(requests.open_collectives(), 1u);
+  EXPECT_EQ(counts().open_receives, 0u);
+  requests.finish(&call);
+  EXPECT_TRUE(call.complete);
+  EXPECT_EQ(requests.open_collectives(), 0u);
+  EXPECT_EQ(counts().open_receives, 0u);
+  EXPECT_EQ(counts().pending_sends, 0u);
+  requests.take(&call);
+  EXPECT_EQ(send(10).sequence, 0u);  // it is no part of a call
 }
 
 TEST_F(RequestsTest, messages_cross_when_a_large_one_was_sent_meanwhile) {

@@ -50,7 +50,7 @@ TEST_F(SmallSendsTest, it_says_how_many_announcements_have_come) {
   sends_.numbers()[1].rtrs = 7;
   send(100);
   EXPECT_EQ(below_.sent.sent.at(0).header.rtrs, 7u);
-  MessageHeader header;
+  WireHeader header;
   sends_.number(header, Peer{1});
   EXPECT_EQ(header.rtrs, 7u);
   EXPECT_EQ(sends_.numbers()[1].sent, 2u);

@@ -209,7 +209,7 @@ TEST_F(LimitedCacheTest, the_limit_in_bytes_evicts_as_many_as_it_takes) {
   EXPECT_TRUE(cache_.acquire(pages(100, 7), Backing::alias));
   EXPECT_EQ(cache_.statistics().evictions, 2U);
   EXPECT_EQ(cache_.statistics().bytes, 19 * page_bytes);
-  EXPECT_EQ(cache_.statistics().most_bytes, bytes);
+  EXPECT_EQ(cache_.statistics().peak_bytes, bytes);
 }
 
 TEST_F(LimitedCacheTest, a_buffer_larger_than_the_limit_is_refused_and_evicts_nothing) {

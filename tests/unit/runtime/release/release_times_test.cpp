@@ -43,8 +43,8 @@ TEST(ReleaseTimes, a_thread_that_sleeps_in_its_call_tries_again_when_it_has_wait
   std::vector<std::byte> data = pattern(100'000, 1);
   std::vector<std::byte> got(data.size());
   bool seen = false;
-  constexpr int most_waits = 100;
-  for (int i = 0; i < most_waits && !seen; ++i) {
+  constexpr int max_waits = 100;
+  for (int i = 0; i < max_waits && !seen; ++i) {
     const Traced traced;
     std::thread sending([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(25));

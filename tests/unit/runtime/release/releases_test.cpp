@@ -30,6 +30,7 @@ struct Alone final : AliasBlocks::Others {
   [[nodiscard]] bool holds_writers_up() const override { return PageGuard::holds_writers_up(); }
   [[nodiscard]] bool guards(ByteRange) const override { return false; }
   [[nodiscard]] bool pins(PageRange) const override { return false; }
+  [[nodiscard]] bool are_written_by_peers(PageRange) const override { return false; }
   [[nodiscard]] bool may_reach_memory() const override { return false; }
   void hold_signals() override {}
   void tell_trace() override {}
@@ -108,10 +109,10 @@ class ReleasesTest : public testing::Test {
   Causality causality_{sink_};
   FakeWays ways_;
   std::size_t busy_copies_ = 0;
-  std::size_t announced_ = 0;
+  std::size_t open_rtrs_ = 0;
   std::uint64_t operations_ = 7;
   Context world_{ContextId{1}};
-  Releases releases_{job_, blocks_, causality_, ways_, {busy_copies_, announced_, operations_}, statistics_};
+  Releases releases_{job_, blocks_, causality_, ways_, {busy_copies_, open_rtrs_, operations_}, statistics_};
   Request first_;
   Request second_;
 };
@@ -154,6 +155,15 @@ TEST_F(ReleasesTest, pages_open_as_their_data_comes) {
   EXPECT_FALSE(accessible(block.page(10)));
   EXPECT_GT(ways_.looks, 1);
   complete(first_);
+}
+
+TEST_F(ReleasesTest, what_its_sender_writes_to_by_address_stays_open) {
+  const Block block(arena_, 64);
+  await(first_, block.range());
+  match_by_write(first_);
+  first_.shared.by_address = true;
+  EXPECT_FALSE(try_release({&first_}));
+  EXPECT_EQ(count(Fallback::other_copy), 1u);
 }
 
 TEST_F(ReleasesTest, memory_becomes_a_block_when_the_wait_has_lasted_as_long_as_that_takes) {
@@ -230,14 +240,14 @@ TEST_F(ReleasesTest, only_what_is_matched_is_released_while_peers_see_what_is_st
 TEST_F(ReleasesTest, a_receive_that_was_announced_is_asked_back_after_a_while) {
   const Block block(arena_, 64);
   await(first_, block.range());
-  first_.announced = true;
-  announced_ = 1;
+  first_.rtr_open = true;
+  open_rtrs_ = 1;
   const std::uint64_t limit = job_.config.rtr_wait * std::uint64_t{1000};
   EXPECT_FALSE(try_release({&first_}, limit - 1));
   EXPECT_EQ(ways_.withdrawn, nullptr);
   EXPECT_FALSE(try_release({&first_}, limit));
   EXPECT_EQ(ways_.withdrawn, &first_);
-  EXPECT_EQ(count(Fallback::announced), 2u);
+  EXPECT_EQ(count(Fallback::rtr_open), 2u);
 }
 
 TEST_F(ReleasesTest, a_copy_comes_to_the_end_of_its_chunk_first) {

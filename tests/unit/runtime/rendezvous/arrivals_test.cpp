@@ -23,8 +23,8 @@ class ArrivalsTest : public testing::Test {
     below_.matcher.post(made);
     return made;
   }
-  static MessageHeader header_of(MessageKind kind, std::size_t payload_bytes) {
-    MessageHeader header;
+  static WireHeader header_of(MessageKind kind, std::size_t payload_bytes) {
+    WireHeader header;
     header.kind = kind;
     header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
     header.subject = 1;
@@ -57,7 +57,7 @@ TEST_F(ArrivalsTest, what_is_no_message_of_the_programs_is_not_counted) {
   Request& send = below_.request(Request::Kind::send, there, data_);
   send.mode = SendMode::synchronous;
   below_.sender.start(&send);
-  MessageHeader header;
+  WireHeader header;
   header.kind = MessageKind::ack;
   header.subject = static_cast<std::uint64_t>(send.id);
   arrivals_.on_message(there, header, {});
@@ -69,7 +69,7 @@ TEST_F(ArrivalsTest, receives_announced_by_the_peer_and_their_withdrawal_are_the
   const ReadyToReceive ready{.receiver_request = 5, .address = 4096, .capacity = bytes, .seen = 0};
   arrivals_.on_message(there, header_of(MessageKind::rtr, sizeof ready), std::as_bytes(std::span(&ready, 1)));
   EXPECT_FALSE(below_.small_sends.numbers()[1].plain());
-  MessageHeader header;
+  WireHeader header;
   header.kind = MessageKind::withdraw;
   header.subject = 5;
   arrivals_.on_message(there, header, {});

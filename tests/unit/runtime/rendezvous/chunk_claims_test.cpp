@@ -39,9 +39,8 @@ TEST_F(ChunkClaimsTest, who_comes_with_an_old_generation_claims_nothing) {
 }
 
 TEST_F(ChunkClaimsTest, as_many_chunks_as_can_be_counted_do_not_run_over) {
-  for (std::uint32_t i = 0; i < ChunkClaims::most_chunks; i++)
-    ASSERT_TRUE(claims.claim_back(0, ChunkClaims::most_chunks).claimed);
-  EXPECT_FALSE(claims.claim_back(0, ChunkClaims::most_chunks).claimed);
+  for (std::uint32_t i = 0; i < ChunkClaims::max_chunks; i++) ASSERT_TRUE(claims.claim_back(0, ChunkClaims::max_chunks).claimed);
+  EXPECT_FALSE(claims.claim_back(0, ChunkClaims::max_chunks).claimed);
   EXPECT_EQ(claims.view().front, 0u);
   claims.close();
   EXPECT_EQ(claims.view().generation, 1u);
@@ -79,7 +78,7 @@ TEST(ChunkBytes, are_no_more_than_a_copy_may_be_cut_into_nor_too_few_to_be_count
   constexpr std::size_t gb = std::size_t{1} << 30;
   const std::size_t least = chunk_bytes_of(gb, 4096);
   EXPECT_GT(least, 4096U);
-  EXPECT_LE((gb + least - 1) / least, ChunkClaims::most_chunks);
+  EXPECT_LE((gb + least - 1) / least, ChunkClaims::max_chunks);
 }
 
 }  // namespace

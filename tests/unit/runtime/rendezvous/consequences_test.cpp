@@ -62,6 +62,15 @@ TEST_F(ConsequencesTest, an_end_gives_back_what_a_receive_holds) {
   EXPECT_EQ(below_.node_way.shared_receives(), 0u);
 }
 
+TEST_F(ConsequencesTest, a_trial_hears_of_the_end) {
+  receive_.stop = receive_.limit = bytes;
+  ASSERT_FALSE(below_.copiers.writes_at(receive_, {Copier::both, trace::Reason::both_copy}));
+  ASSERT_TRUE(receive_.in_trial);
+  below_.above.on_end = [this](Request& request) { consequences_.end_elsewhere(request); };
+  below_.requests.finish(&receive_);
+  EXPECT_FALSE(receive_.in_trial);
+}
+
 TEST_F(ConsequencesTest, a_sends_slot_is_its_receivers) {
   send_.progress_slot = 2;
   consequences_.end_elsewhere(send_);

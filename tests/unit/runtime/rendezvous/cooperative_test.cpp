@@ -18,8 +18,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t least_offloaded = 65'536;
-constexpr std::size_t most_reads = 3;
+constexpr std::size_t min_offloaded = 65'536;
+constexpr std::size_t max_reads = 3;
 
 enum class Offload { never, some, all_complete };
 
@@ -39,8 +39,8 @@ class Cooperative : public testing::TestWithParam<std::tuple<std::size_t, Case>>
     config.release = ReleaseMode::off;
     config.rendezvous = std::get<1>(GetParam()).rendezvous;
     config.copy_chunk = std::get<1>(GetParam()).copy_chunk;
-    config.hca_bytes = least_offloaded;
-    config.hca_outstanding = most_reads;
+    config.hca_bytes = min_offloaded;
+    config.hca_outstanding = max_reads;
     return one_of_two(self, network.transport(self), config, &arena);
   }
 
@@ -81,17 +81,17 @@ TEST_P(Cooperative, every_byte_arrives_once_and_nothing_beyond_it_changes) {
   const bool again = conditions.offload == Offload::some;
   EXPECT_TRUE(counts.streamed != 0 ? again || moved < all : moved == all || (again && moved > all)) << moved;
   // Of few chunks, the processors may have them all before the adapter is asked.
-  if (conditions.offload == Offload::never || bytes < least_offloaded) {
+  if (conditions.offload == Offload::never || bytes < min_offloaded) {
     EXPECT_EQ(counts.offloaded, 0u);
-  } else if (bytes > 10 * least_offloaded) {
+  } else if (bytes > 10 * min_offloaded) {
     EXPECT_GT(counts.offloaded, 0u);
   }
   if (conditions.offload != Offload::some) {
     EXPECT_EQ(counts.offloads_failed, 0u);
-  } else if (bytes > 10 * least_offloaded) {
+  } else if (bytes > 10 * min_offloaded) {
     EXPECT_GT(counts.offloads_failed, 0u);
   }
-  EXPECT_LE(network.adapter(Peer{1}).most_under_way(), most_reads);
+  EXPECT_LE(network.adapter(Peer{1}).max_under_way(), max_reads);
   EXPECT_EQ(network.adapter_work(), 0u);
   for (const Peer peer : {Peer{0}, Peer{1}}) EXPECT_EQ(network.transport(peer).copy_load(peer).expected, 0u);
 }

@@ -77,6 +77,29 @@ TEST_F(CopierChoiceTest, otherwise_nothing_is_expected) {
   EXPECT_EQ(node_.of_self, 0);
 }
 
+TEST_F(CopierChoiceTest, by_address_the_sender_writes_where_that_was_asked_for) {
+  const CopyChoice both{Copier::both, trace::Reason::both_copy};
+  below_.world.rendezvous = Rendezvous::rput;
+  EXPECT_TRUE(copiers_.writes_at(receive_, {Copier::sender, trace::Reason::asked_for}));
+  below_.world.rendezvous = Rendezvous::coop;
+  EXPECT_TRUE(copiers_.writes_at(receive_, both));
+  EXPECT_FALSE(receive_.in_trial);
+}
+
+TEST_F(CopierChoiceTest, otherwise_it_is_tried_where_both_would_copy_a_block) {
+  below_.world.rendezvous = Rendezvous::automatic;
+  EXPECT_FALSE(copiers_.writes_at(receive_, {Copier::sender, trace::Reason::sender_copies}));
+  EXPECT_FALSE(receive_.in_trial);
+  int by_both = 0;
+  for (int i = 0; i < 4; ++i) {
+    by_both += copiers_.writes_at(receive_, {Copier::both, trace::Reason::both_copy}) ? 1 : 0;
+    EXPECT_TRUE(receive_.in_trial);
+    copiers_.end_trial(receive_);
+    EXPECT_FALSE(receive_.in_trial);
+  }
+  EXPECT_EQ(by_both, 2);
+}
+
 TEST_F(CopierChoiceTest, a_message_may_stay_in_a_shared_cache_while_its_receiver_waits_for_it_alone) {
   EXPECT_TRUE(copiers_.may_stay_in_outer_cache(receive_));
   application_.awaits_many = true;

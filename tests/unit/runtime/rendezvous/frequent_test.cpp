@@ -9,10 +9,12 @@
 #include <thread>
 
 #include "runtime/alias/arena.hpp"
+#include "runtime/alias/watched_memory.hpp"
 #include "runtime/registration/frequent_sends.hpp"
 #include "runtime/registration/registration_cache.hpp"
 #include "tests/unit/support/rdma_pair.hpp"
 #include "tests/unit/support/thread_beside.hpp"
+#include "tests/unit/support/traced.hpp"
 #include "tests/unit/support/two_engines.hpp"
 
 namespace sluice {
@@ -50,7 +52,7 @@ class Frequent : public testing::Test {
     pair_->exchange(RdmaPair::contiguous(buffer_), RdmaPair::contiguous(got));
     return got == pattern(buffer_.size(), seed);
   }
-  std::size_t gathered() { return pair_->network.counts(sender_side).gathered; }
+  std::size_t sge_sends() { return pair_->network.counts(sender_side).sge_sends; }
 
   static constexpr std::size_t memory_bytes = 4 * page_bytes;
   std::byte* memory_;
@@ -62,8 +64,8 @@ class Frequent : public testing::Test {
 TEST_F(Frequent, a_buffer_that_comes_back_is_registered_once_and_leaves_without_a_copy) {
   open(FrequentChoice::nonblocking);
   for (unsigned i = 0; i < 10; ++i) EXPECT_TRUE(exchange(i)) << i;
-  EXPECT_EQ(gathered(), 9u);
-  EXPECT_EQ(pair_->sender.statistics().gathered_sends, 9u);
+  EXPECT_EQ(sge_sends(), 9u);
+  EXPECT_EQ(pair_->sender.statistics().sge_sends, 9u);
   EXPECT_EQ(pair_->network.counts(sender_side).registrations, 1u);
   pair_->run_out();
   EXPECT_EQ(pair_->network.counts(sender_side).told_work, 0) << "it is of large messages";
@@ -105,28 +107,38 @@ TEST_F(Frequent, buffers_in_one_page_are_told_apart) {
       EXPECT_TRUE(exchange(10 * round + i));
     }
   }
-  EXPECT_EQ(gathered(), 8u);
+  EXPECT_EQ(sge_sends(), 8u);
 }
 
 TEST_F(Frequent, messages_that_go_inline_and_those_that_ask_first_are_not_counted) {
   open(FrequentChoice::nonblocking);
-  buffer_ = {memory_, FrequentSends::least_gathered_bytes - 1};
+  buffer_ = {memory_, FrequentSends::min_sge_bytes - 1};
   for (unsigned i = 0; i < 5; ++i) EXPECT_TRUE(exchange(i));
   buffer_ = {memory_, memory_bytes};
   for (unsigned i = 0; i < 5; ++i) EXPECT_TRUE(exchange(i));
-  EXPECT_EQ(gathered(), 0u);
+  EXPECT_EQ(sge_sends(), 0u);
 }
 
 TEST_F(Frequent, memory_that_cannot_be_registered_is_copied) {
   open(FrequentChoice::nonblocking, {.registrations = 0});
   for (unsigned i = 0; i < 10; ++i) EXPECT_TRUE(exchange(i)) << i;
-  EXPECT_EQ(gathered(), 0u);
+  EXPECT_EQ(sge_sends(), 0u);
+}
+
+TEST_F(Frequent, the_trace_tells_which_messages_left_without_their_copy) {
+  open(FrequentChoice::nonblocking);
+  const Traced traced;
+  for (unsigned i = 0; i < 3; ++i) EXPECT_TRUE(exchange(i));
+  pair_->run_out();
+  EXPECT_EQ(traced.of(trace::Kind::post_send),
+            (Lines{"post_send at once 3000", "post_send gathered 3000", "post_send gathered 3000"}));
+  EXPECT_EQ(traced.of(trace::Kind::frequent), Lines{"frequent 3000"});
 }
 
 TEST_F(Frequent, off_means_off) {
   open(FrequentChoice::off);
   for (unsigned i = 0; i < 10; ++i) EXPECT_TRUE(exchange(i)) << i;
-  EXPECT_EQ(gathered(), 0u);
+  EXPECT_EQ(sge_sends(), 0u);
 }
 
 TEST_F(Frequent, messages_keep_their_order_whichever_way_they_leave) {
@@ -152,7 +164,7 @@ TEST_F(Frequent, messages_keep_their_order_whichever_way_they_leave) {
     EXPECT_EQ(got[2 * i], pattern(bytes, 7)) << i;
     EXPECT_EQ(got[2 * i + 1], pattern(bytes, 100 + i)) << i;
   }
-  EXPECT_GT(gathered(), 0u);
+  EXPECT_GT(sge_sends(), 0u);
 }
 
 /// Adapters that go on by themselves, for calls that block.
@@ -178,7 +190,7 @@ TEST_F(Frequent, a_blocking_send_leaves_so_only_where_that_was_asked_for) {
     }
     receiving.join();
     for (unsigned i = 0; i < messages; ++i) EXPECT_EQ(got[i], pattern(bytes, i)) << i;
-    EXPECT_EQ(network.counts(sender_side).gathered, which == FrequentChoice::all ? messages - 1 : 0);
+    EXPECT_EQ(network.counts(sender_side).sge_sends, which == FrequentChoice::all ? messages - 1 : 0);
   }
 }
 
@@ -210,17 +222,55 @@ TEST_F(Frequent, a_send_after_one_that_was_gathered_is_its_own) {
   }
   sender.send(*from, Rank{1}, RdmaPair::tag, gaps, SendMode::standard, RdmaPair::here);
   receiving.join();
-  EXPECT_EQ(network.counts(sender_side).gathered, messages - 1);
+  EXPECT_EQ(network.counts(sender_side).sge_sends, messages - 1);
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), got.begin()));
 }
 
-TEST_F(Frequent, what_a_block_costs_is_measured_when_the_first_buffer_comes_back) {
-  pair_.emplace(AdapterKnobs{}, frequent(FrequentChoice::nonblocking, 100), nullptr, &arena_);
-  EXPECT_TRUE(exchange(0));
-  EXPECT_EQ(arena_.statistics().migrations, 0u);
+TEST_F(Frequent, the_trace_tells_what_was_measured_as_the_first_buffer_came_back) {
+  pair_.emplace(AdapterKnobs{}, frequent(FrequentChoice::nonblocking, 25), nullptr, &arena_);
+  const Traced traced;
   EXPECT_TRUE(exchange(1));
-  EXPECT_GE(arena_.statistics().migrations, 1u);
-  for (unsigned i = 2; i < 10; ++i) EXPECT_TRUE(exchange(i)) << i;
+  EXPECT_TRUE(traced.of(trace::Kind::frequent_terms).empty());
+  EXPECT_TRUE(exchange(2));
+  ASSERT_GE(traced.of(trace::Kind::frequent_terms).size(), 1u);
+  for (const trace::Record& record : traced.records()) {
+    if (record.kind != static_cast<std::uint16_t>(trace::Kind::frequent_terms)) continue;
+    EXPECT_GT(record.bytes, 0u) << "a copy";
+    EXPECT_GT(record.duration_ns, 0u) << "a registration";
+  }
+}
+
+/// With the defaults, where ends of memory are told: the terms come from this machine, what follows from them does not.
+TEST_F(Frequent, by_default_buffers_become_frequent_as_the_rule_says) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the sanitizer's checks of each access take longer than the copy that a gathered send saves";
+#endif
+  watched_memory::set_usable(true);
+  constexpr unsigned most = 3000;
+  constexpr std::size_t long_enough = 16'000;
+  std::byte* const memory = map(nullptr, 0);
+  buffer_ = {memory, long_enough};
+  Config config;
+  config.release = ReleaseMode::off;
+  pair_.emplace(AdapterKnobs{.max_payload = 16'384}, config, nullptr, &arena_);
+  const std::size_t asked_before = arena_.statistics().questions;
+  unsigned copied_first = 0;
+  unsigned messages = 0;
+  for (; messages < most && sge_sends() < 2 * FirstSamples::wanted; ++messages) {
+    EXPECT_TRUE(exchange(messages)) << messages;
+    if (sge_sends() == 0) copied_first = messages + 1;
+  }
+  EXPECT_GE(arena_.statistics().migrations, 1u) << "measured when the first buffer came back";
+  const EngineStatistics& counts = pair_->sender.statistics();
+  EXPECT_EQ(counts.sge_sends, sge_sends());
+  EXPECT_EQ(counts.eager_sends, messages);
+  // Of these at least as many as show what a gathered send costs, and all of the others if it costs less than the copy.
+  EXPECT_GE(copied_first, 1u);
+  EXPECT_GE(sge_sends(), FirstSamples::wanted) << "V is less than C: after " << copied_first;
+  EXPECT_EQ(counts.copies_saved_bytes, sge_sends() * long_enough);
+  EXPECT_LT(arena_.statistics().questions - asked_before, 10u) << "of the kernel";
+  ::munmap(memory, memory_bytes);
+  watched_memory::set_usable(false);
 }
 
 }  // namespace

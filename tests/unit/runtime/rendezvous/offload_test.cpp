@@ -98,7 +98,7 @@ TEST_F(OffloadTest, an_announcement_of_a_long_block_says_where_the_adapter_finds
   send.kind = Request::Kind::send;
   send.data = target_.data();
   send.bytes = bytes;
-  MessageHeader header;
+  WireHeader header;
   ReadyToSend rts;
   offload_.offer(send, header, rts);
   EXPECT_EQ(header.flags, flag_registered);

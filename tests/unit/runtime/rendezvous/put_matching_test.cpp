@@ -122,7 +122,7 @@ class Job {
   }
   [[nodiscard]] std::size_t crossed() const {
     std::size_t count = 0;
-    for (const auto& engine : engines_) count += engine->statistics().announcements_crossed;
+    for (const auto& engine : engines_) count += engine->statistics().rtrs_crossed;
     return count;
   }
 

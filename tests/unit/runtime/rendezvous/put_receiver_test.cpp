@@ -40,7 +40,7 @@ class PutReceiverTest : public testing::Test {
     made.rank = from;
     side_.requests.enter(made);
     side_.world.post(&made);
-    receiver_.announce(made);
+    receiver_.send_rtr(made);
     return made;
   }
   [[nodiscard]] const std::vector<RecordingTransport::Sent>& sent() const { return side_.sent.sent; }
@@ -66,8 +66,8 @@ TEST_F(PutReceiverTest, a_receive_that_names_its_sender_is_announced_with_its_me
   EXPECT_EQ(sent()[0].as<ReadyToReceive>().seen, 4u);
   EXPECT_EQ(sent()[0].as<ReadyToReceive>().address, reinterpret_cast<std::uint64_t>(data_.data()));
   EXPECT_NE(data_.back(), before) << "the byte that tells the end";
-  EXPECT_TRUE(receive.announced);
-  EXPECT_EQ(receiver_.announced(), 1u);
+  EXPECT_TRUE(receive.rtr_open);
+  EXPECT_EQ(receiver_.open_rtrs(), 1u);
 }
 
 TEST_F(PutReceiverTest, others_are_not_announced) {
@@ -96,9 +96,9 @@ TEST_F(PutReceiverTest, of_receives_into_one_buffer_one_at_a_time_is_announced) 
   Request& first = post();
   Request& second = post();
   Request& part = post(bytes / 2);
-  EXPECT_TRUE(first.announced);
-  EXPECT_FALSE(second.announced);
-  EXPECT_FALSE(part.announced);
+  EXPECT_TRUE(first.rtr_open);
+  EXPECT_FALSE(second.rtr_open);
+  EXPECT_FALSE(part.rtr_open);
   EXPECT_EQ(sent().size(), 1u);
   data_.back() = std::byte{1};
   EXPECT_TRUE(receiver_.work());
@@ -129,30 +129,30 @@ TEST_F(PutReceiverTest, a_shorter_message_leaves_the_last_byte_as_it_was) {
 TEST_F(PutReceiverTest, a_message_that_matches_it_ends_the_announcement) {
   Request& receive = post();
   receiver_.before_matching(there, 1);
-  EXPECT_TRUE(receive.announced) << "its sender knew of it";
+  EXPECT_TRUE(receive.rtr_open) << "its sender knew of it";
   receiver_.leave(receive);
-  EXPECT_FALSE(receive.announced);
+  EXPECT_FALSE(receive.rtr_open);
   EXPECT_EQ(data_.back(), before);
-  EXPECT_EQ(receiver_.announced(), 0u);
+  EXPECT_EQ(receiver_.open_rtrs(), 0u);
 }
 
 TEST_F(PutReceiverTest, what_a_message_crossed_is_announced_again_so_many_times) {
   Request& receive = post();
-  for (std::size_t times = 1; times < most_announcements; ++times) {
+  for (std::size_t times = 1; times < max_rtrs_each; ++times) {
     receiver_.before_matching(there, 0);
-    EXPECT_FALSE(receive.announced);
+    EXPECT_FALSE(receive.rtr_open);
     EXPECT_EQ(data_.back(), before);
     EXPECT_TRUE(receiver_.has_work());
-    receiver_.announce_again();
-    EXPECT_TRUE(receive.announced);
+    receiver_.resend_rtrs();
+    EXPECT_TRUE(receive.rtr_open);
     EXPECT_EQ(sent().back().as<ReadyToReceive>().seen, times);
   }
   receiver_.before_matching(there, 0);
-  receiver_.announce_again();
-  EXPECT_FALSE(receive.announced);
+  receiver_.resend_rtrs();
+  EXPECT_FALSE(receive.rtr_open);
   EXPECT_FALSE(receiver_.has_work());
-  EXPECT_EQ(count(MessageKind::rtr), most_announcements);
-  EXPECT_EQ(numbers_[0].arrived, std::uint64_t{most_announcements});
+  EXPECT_EQ(count(MessageKind::rtr), max_rtrs_each);
+  EXPECT_EQ(numbers_[0].arrived, std::uint64_t{max_rtrs_each});
 }
 
 TEST_F(PutReceiverTest, a_receive_that_was_written_to_is_over_before_a_message_behind_it_is_matched) {
@@ -190,9 +190,9 @@ TEST_F(PutReceiverTest, nothing_is_announced_to_a_sender_that_was_asked_for_all_
   post();
   EXPECT_EQ(count(MessageKind::rtr), 1u);
   receiver_.on_withdrawn(there, every_receive);
-  EXPECT_FALSE(first.announced);
-  receiver_.announce_again();
-  EXPECT_FALSE(first.announced) << "it is wanted for something else";
+  EXPECT_FALSE(first.rtr_open);
+  receiver_.resend_rtrs();
+  EXPECT_FALSE(first.rtr_open) << "it is wanted for something else";
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class PutSenderTest : public testing::Test, public PutSender::Host {
   /// The peer has posted a receive, having seen so many messages.
   void announce(std::uint64_t seen, Tag with = tag, std::size_t capacity = bytes) {
     if (!target_) target_ = registrations_.acquire(adapter(), ByteRange::of(target_data_.data(), bytes), Backing::application);
-    MessageHeader header;
+    WireHeader header;
     header.kind = MessageKind::rtr;
     header.subject = static_cast<std::uint64_t>(side_.world.id());
     header.source = static_cast<Rank>(there);
@@ -234,7 +234,7 @@ TEST(ReadyFault, memory_and_counts_of_an_announced_receive_are_possible) {
   EXPECT_NE(ready_fault({.address = 4096, .capacity = 0, .seen = 3}, 3, 0), nullptr);
   EXPECT_NE(ready_fault({.address = ~std::uint64_t{0} - 98, .capacity = 100, .seen = 3}, 3, 0), nullptr);
   EXPECT_NE(ready_fault({.address = 4096, .capacity = 100, .seen = 4}, 3, 0), nullptr);
-  EXPECT_NE(ready_fault(good, 3, most_announced), nullptr);
+  EXPECT_NE(ready_fault(good, 3, max_open_rtrs), nullptr);
 }
 
 }  // namespace

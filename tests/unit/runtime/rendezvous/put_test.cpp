@@ -172,7 +172,7 @@ TEST_P(Put, a_receive_behind_one_that_could_match_first_is_not_announced) {
   std::vector<std::byte> got_second(first.size());
   Request* const any = pair.start_receive(RdmaPair::contiguous(got_first), any_source);
   Request* const named = pair.start_receive(RdmaPair::contiguous(got_second));
-  EXPECT_EQ(pair.receiver.statistics().receives_announced, 0u);
+  EXPECT_EQ(pair.receiver.statistics().rtrs_sent, 0u);
   Request* const send_first = pair.start_send(RdmaPair::contiguous(first));
   Request* const send_second = pair.start_send(RdmaPair::contiguous(second));
   const std::array requests{any, named, send_first, send_second};
@@ -272,8 +272,8 @@ TEST_P(Put, an_announcement_that_a_message_crossed_is_made_again) {
   Request* const receive = pair.start_receive(RdmaPair::contiguous(got));
   EXPECT_EQ(pair.start_send(RdmaPair::contiguous(small), Tag{9}), nullptr);  // for nobody yet
   pair.run_out();
-  EXPECT_EQ(pair.receiver.statistics().announcements_crossed, 1u);
-  EXPECT_EQ(pair.receiver.statistics().receives_announced, 2u);
+  EXPECT_EQ(pair.receiver.statistics().rtrs_crossed, 1u);
+  EXPECT_EQ(pair.receiver.statistics().rtrs_sent, 2u);
   Request* const send = pair.start_send(RdmaPair::contiguous(large));
   std::vector<std::byte> got_small(small.size());
   Request* const receive_small = pair.start_receive(RdmaPair::contiguous(got_small), Rank{0}, Tag{9});

@@ -191,16 +191,16 @@ TEST_P(AnyProtocol, many_messages_at_once_all_arrive_whatever_the_room) {
 // --- what is particular to one -----------------------------------------------------------------------------------------
 
 TEST(Rdrp, never_has_more_reads_under_way_than_it_may) {
-  for (const std::size_t most : {1, 3, 8}) {
+  for (const std::size_t max_reads : {1, 3, 8}) {
     Config config = RdmaPair::forced(Rendezvous::rdrp);
     config.rdrp_chunk = 8192;
-    config.rdrp_outstanding = most;
+    config.rdrp_outstanding = max_reads;
     RdmaPair pair(shuffled, config);
     auto sent = pattern(500'000);
     std::vector<std::byte> got(sent.size());
     pair.exchange(RdmaPair::contiguous(sent), RdmaPair::contiguous(got));
     EXPECT_EQ(got, sent);
-    EXPECT_EQ(pair.network.counts(receiver_side).most_reads, most);
+    EXPECT_EQ(pair.network.counts(receiver_side).max_reads, max_reads);
   }
 }
 

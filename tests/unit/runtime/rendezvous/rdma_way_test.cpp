@@ -46,8 +46,8 @@ class RdmaWayTest : public testing::Test {
     receive_->message_bytes = receive_->limit = receive_->stop = bytes;
     receive_->rts_flags = header_.flags;
     receive_->remote_address = rts.sender_address;
-    receive_->announced_key = rts.sender_key;
-    receive_->announced_last_byte = rts.last_byte;
+    receive_->rts_key = rts.sender_key;
+    receive_->rts_last_byte = rts.last_byte;
   }
   /// The receiver's clearance reaches the sender.
   void clear() {
@@ -65,7 +65,7 @@ class RdmaWayTest : public testing::Test {
 
   std::vector<std::byte> sent_ = std::vector<std::byte>(bytes);
   std::vector<std::byte> got_ = std::vector<std::byte>(bytes);
-  MessageHeader header_;
+  WireHeader header_;
   ModelAdapters network_;
   RdmaSide sender_;
   RdmaSide receiver_;
@@ -151,7 +151,7 @@ TEST_F(NoMemoryAtReceiver, the_message_goes_another_way_and_that_is_counted) {
   EXPECT_EQ(receiver_.fallbacks(Fallback::registration_refused), 1u);
 }
 
-TEST_F(FullQueues, pieces_wait_for_room_and_are_posted_when_there_is_some) {
+TEST_F(FullQueues, segments_wait_for_room_and_are_posted_when_there_is_some) {
   announce();
   ASSERT_TRUE(receiver_.way.begin(*receive_, 0));
   EXPECT_TRUE(receiver_.way.has_work());
@@ -196,7 +196,7 @@ TEST_F(Chunks, so_many_are_under_way_at_a_time_and_what_is_there_is_known) {
     EXPECT_TRUE(std::equal(got_.begin(), got_.begin() + static_cast<std::ptrdiff_t>(in_place), sent_.begin()));
   }
   EXPECT_EQ(steps, 10u);
-  EXPECT_EQ(network_.counts(receiver_side).most_reads, 2u);
+  EXPECT_EQ(network_.counts(receiver_side).max_reads, 2u);
 }
 
 TEST_F(RdmaWayTest, a_sender_that_is_to_write_says_so_behind_its_data) {

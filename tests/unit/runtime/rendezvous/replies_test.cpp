@@ -25,8 +25,8 @@ class RepliesTest : public testing::Test {
   void reply(const Request& request, MessageKind kind, const T& value) {
     reply(request, kind, std::as_bytes(std::span(&value, 1)));
   }
-  static MessageHeader header_of(const Request& request, MessageKind kind, std::uint8_t flags = 0) {
-    MessageHeader header;
+  static WireHeader header_of(const Request& request, MessageKind kind, std::uint8_t flags = 0) {
+    WireHeader header;
     header.kind = kind;
     header.flags = flags;
     header.subject = static_cast<std::uint64_t>(request.id);
@@ -41,7 +41,7 @@ class RepliesTest : public testing::Test {
   }
   Request& announced() {
     Request& made = below_.request(Request::Kind::send, there, data_);
-    below_.announcer.announce(made);
+    below_.rts_sender.send(made);
     return made;
   }
 
@@ -63,7 +63,7 @@ TEST_F(RepliesTest, data_goes_on_where_it_ended_and_the_last_of_it_ends_the_rece
 
 TEST_F(RepliesTest, data_may_be_placed_by_who_brings_it) {
   Request& request = receive();
-  const MessageHeader header = header_of(request, MessageKind::data);
+  const WireHeader header = header_of(request, MessageKind::data);
   const std::span<std::byte> first = below_.replies.place(there, header, 60);
   ASSERT_EQ(first.data(), got_.data());
   EXPECT_EQ(first.size(), 60u);
@@ -105,7 +105,7 @@ using RepliesDeathTest = RepliesTest;
 
 TEST_F(RepliesDeathTest, the_end_of_a_write_to_an_announced_receive_lies_within_it) {
   Request& request = below_.request(Request::Kind::receive, there, got_);
-  request.announced = true;
+  request.rtr_open = true;
   EXPECT_DEATH(reply(request, MessageKind::fin, PutEnd{bytes + 1}), "has written 101 bytes to a receive of 100");
 }
 

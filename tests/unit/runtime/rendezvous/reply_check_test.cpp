@@ -15,8 +15,8 @@ using Way = Request::Way;
 constexpr Peer peer{1};
 constexpr std::size_t chunk_bytes = 1024;
 
-MessageHeader message(MessageKind kind, std::uint8_t flags = 0) {
-  MessageHeader header;
+WireHeader message(MessageKind kind, std::uint8_t flags = 0) {
+  WireHeader header;
   header.kind = kind;
   header.flags = flags;
   return header;
@@ -182,6 +182,19 @@ TEST_F(ReplyCheck, an_adapter_writes_what_was_offered_and_once) {
   EXPECT_NE(clearance_fault(announced, {.limit = 8 * chunk_bytes, .delivery = Delivery::stream}), nullptr);
 }
 
+TEST_F(ReplyCheck, by_address_is_written_what_was_offered) {
+  Request& announced = send(Expects::clearance);
+  ClearToSend clear{.limit = 8 * chunk_bytes, .delivery = Delivery::write_at, .chunk_bytes = chunk_bytes};
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+  announced.offers_write = true;
+  EXPECT_EQ(clearance_fault(announced, clear), nullptr);
+  clear.remote_address = ~std::uint64_t{0} - chunk_bytes;
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+  clear.remote_address = 0;
+  clear.chunk_bytes = 0;
+  EXPECT_NE(clearance_fault(announced, clear), nullptr);
+}
+
 TEST_F(ReplyCheck, a_receive_over_rdma_is_ended_or_refused_by_the_sender_only_where_the_sender_writes) {
   for (const auto* protocol :
        {&rdma_protocols::rput(), &rdma_protocols::getcqe(), &rdma_protocols::get(), &rdma_protocols::rdrp()}) {
@@ -200,7 +213,7 @@ TEST_F(ReplyCheck, a_receive_over_rdma_is_ended_or_refused_by_the_sender_only_wh
 TEST_F(ReplyCheck, a_receive_that_was_announced_is_ended_by_its_sender) {
   Request& announced = receive(Way::undecided);
   EXPECT_FALSE(fits(announced, MessageKind::fin));
-  announced.announced = true;
+  announced.rtr_open = true;
   EXPECT_TRUE(fits(announced, MessageKind::fin));
   EXPECT_FALSE(fits(announced, MessageKind::data));
 }

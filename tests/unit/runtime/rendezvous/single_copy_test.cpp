@@ -46,7 +46,7 @@ struct SingleCopies : CooperatingEngines {
   SingleCopies& operator=(const SingleCopies&) = delete;
 
   /// Sends the beginning of the source; whether it was announced.
-  bool announces(std::size_t length = bytes) {
+  bool sends_rts(std::size_t length = bytes) {
     const std::uint64_t before = sender.statistics().rendezvous_sends;
     std::memset(target.data(), 0, length);
     std::thread sending([&] { sender.send(*from, one, tag, source.data(), length, SendMode::standard, here); });
@@ -61,34 +61,34 @@ struct SingleCopies : CooperatingEngines {
 
 TEST(SingleCopy, is_of_a_block_that_is_sent_again_as_it_was) {
   SingleCopies pair(calibration_of(threshold));
-  EXPECT_FALSE(pair.announces()) << "the first one";
-  EXPECT_TRUE(pair.announces());
-  EXPECT_TRUE(pair.announces());
+  EXPECT_FALSE(pair.sends_rts()) << "the first one";
+  EXPECT_TRUE(pair.sends_rts());
+  EXPECT_TRUE(pair.sends_rts());
   std::memcpy(pair.source.data(), message_of(1), bytes);
-  EXPECT_FALSE(pair.announces()) << "written anew";
-  EXPECT_TRUE(pair.announces());
-  pair.source.data()[100] ^= std::byte{1};  // seen by none of the samples; `announces` compares all bytes
-  EXPECT_TRUE(pair.announces());
+  EXPECT_FALSE(pair.sends_rts()) << "written anew";
+  EXPECT_TRUE(pair.sends_rts());
+  pair.source.data()[100] ^= std::byte{1};  // seen by none of the samples; `sends_rts` compares all bytes
+  EXPECT_TRUE(pair.sends_rts());
 }
 
 TEST(SingleCopy, is_of_no_shorter_message_and_of_none_where_it_was_not_found_to_pay) {
   SingleCopies pair(calibration_of(bytes + 1));
-  EXPECT_FALSE(pair.announces());
-  EXPECT_FALSE(pair.announces());
+  EXPECT_FALSE(pair.sends_rts());
+  EXPECT_FALSE(pair.sends_rts());
   SingleCopies never(calibration_of(shared_copy::never));
-  EXPECT_FALSE(never.announces());
-  EXPECT_FALSE(never.announces());
+  EXPECT_FALSE(never.sends_rts());
+  EXPECT_FALSE(never.sends_rts());
 }
 
 TEST(SingleCopy, is_of_none_where_processes_share_processors_unless_it_was_asked_for) {
   SingleCopies pair(calibration_of(threshold), automatic(), share_of(3));
-  EXPECT_FALSE(pair.announces());
-  EXPECT_FALSE(pair.announces());
+  EXPECT_FALSE(pair.sends_rts());
+  EXPECT_FALSE(pair.sends_rts());
   Config asked = automatic();
   asked.single_copy = threshold;
   SingleCopies wanted(calibration_of(shared_copy::never), asked, share_of(3));
-  EXPECT_FALSE(wanted.announces());
-  EXPECT_TRUE(wanted.announces());
+  EXPECT_FALSE(wanted.sends_rts());
+  EXPECT_TRUE(wanted.sends_rts());
 }
 
 /// More than there is room for, each of them sent for the first time.

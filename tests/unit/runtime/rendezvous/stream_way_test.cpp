@@ -17,13 +17,13 @@ namespace sluice {
 namespace {
 
 constexpr Peer self{0};
-constexpr Peer near{1};
-constexpr Peer far{2};  // streams directly
-constexpr std::size_t piece = std::size_t{16} << 10;
+constexpr Peer neighbour{1};
+constexpr Peer remote{2};  // streams directly
+constexpr std::size_t segment = std::size_t{16} << 10;
 constexpr int burst = 4;
 
 /// Rings and sockets with so much room.
-class FakeChannel final : public LeastTransport {
+class FakeChannel final : public MinimalTransport {
  public:
   int messages = 0;  // of room in the ring
   std::size_t socket_room = 0;
@@ -37,12 +37,12 @@ class FakeChannel final : public LeastTransport {
     reserved_.resize(payload_bytes);
     return reserved_.data();
   }
-  void commit(Peer, const MessageHeader& header) override {
+  void commit(Peer, const WireHeader& header) override {
     EXPECT_EQ(header.kind, MessageKind::data);
     EXPECT_EQ(header.payload_bytes, reserved_.size());
     arrive(header.subject, reserved_);
   }
-  [[nodiscard]] bool streams_directly(Peer peer) const override { return peer == far; }
+  [[nodiscard]] bool streams_directly(Peer peer) const override { return peer == remote; }
   std::size_t stream(Peer, std::uint64_t subject, std::span<const std::byte> next) override {
     const std::size_t bytes = std::min(next.size(), socket_room);
     socket_room -= bytes;
@@ -83,9 +83,9 @@ class StreamWayTest : public ::testing::Test {
   Outbox through_channel_{below_.job, below_.sleepers, below_.matches, below_.above};
   StreamWay way_{{below_.job, through_channel_, below_.requests, below_.matches, below_.statistics}};
   StreamWay receiver_{{below_.job, below_.outbox, below_.requests, below_.matches, below_.statistics}};
-  Request& first_ = below_.request(Request::Kind::send, near, message_);
-  Request& second_ = below_.request(Request::Kind::send, near, message_);
-  Request& receive_ = below_.request(Request::Kind::receive, near, message_);
+  Request& first_ = below_.request(Request::Kind::send, neighbour, message_);
+  Request& second_ = below_.request(Request::Kind::send, neighbour, message_);
+  Request& receive_ = below_.request(Request::Kind::receive, neighbour, message_);
 };
 
 TEST_F(StreamWayTest, a_receiver_asks_for_what_is_not_already_on_its_way) {
@@ -115,10 +115,10 @@ TEST_F(StreamWayTest, what_is_still_to_be_delivered_of_it_ends_it_later) {
   EXPECT_FALSE(receive_.complete);
 }
 
-TEST_F(StreamWayTest, goes_through_the_ring_in_pieces_a_burst_at_a_time) {
+TEST_F(StreamWayTest, goes_through_the_ring_in_segments_a_burst_at_a_time) {
   channel_.messages = 100;
-  const std::size_t end = 6 * piece + 10;
-  clear(first_, near, 7, 10, end);
+  const std::size_t end = 6 * segment + 10;
+  clear(first_, neighbour, 7, 10, end);
   EXPECT_TRUE(way_.work());
   EXPECT_EQ(channel_.order.size(), static_cast<std::size_t>(burst));
   EXPECT_FALSE(first_.complete);
@@ -129,7 +129,7 @@ TEST_F(StreamWayTest, goes_through_the_ring_in_pieces_a_burst_at_a_time) {
 }
 
 TEST_F(StreamWayTest, waits_for_room_until_it_is_told_of_some) {
-  clear(first_, near, 7, 0, 2 * piece);
+  clear(first_, neighbour, 7, 0, 2 * segment);
   EXPECT_TRUE(way_.may_move());
   EXPECT_FALSE(way_.work());
   EXPECT_FALSE(way_.may_move());
@@ -142,18 +142,18 @@ TEST_F(StreamWayTest, waits_for_room_until_it_is_told_of_some) {
 }
 
 TEST_F(StreamWayTest, one_that_comes_new_finds_out_by_itself_whether_there_is_room) {
-  clear(first_, near, 7, 0, piece);
+  clear(first_, neighbour, 7, 0, segment);
   EXPECT_FALSE(way_.work());
-  channel_.socket_room = piece;
-  clear(second_, far, 8, 0, piece);
+  channel_.socket_room = segment;
+  clear(second_, remote, 8, 0, segment);
   EXPECT_TRUE(way_.work());
   EXPECT_TRUE(second_.complete);
 }
 
 TEST_F(StreamWayTest, several_take_turns) {
   channel_.messages = 100;
-  clear(first_, near, 7, 0, 6 * piece);
-  clear(second_, near, 8, 0, 2 * piece);
+  clear(first_, neighbour, 7, 0, 6 * segment);
+  clear(second_, neighbour, 8, 0, 2 * segment);
   way_.work();
   EXPECT_EQ(channel_.order, (std::vector<std::uint64_t>{7, 7, 7, 7, 8, 8}));
   EXPECT_TRUE(second_.complete);
@@ -161,7 +161,7 @@ TEST_F(StreamWayTest, several_take_turns) {
 
 TEST_F(StreamWayTest, over_sockets_goes_on_where_the_socket_was_full) {
   channel_.socket_room = 1000;
-  clear(first_, far, 7, 0, 300'000);
+  clear(first_, remote, 7, 0, 300'000);
   EXPECT_TRUE(way_.work());
   EXPECT_EQ(first_.offset, 1000U);
   EXPECT_FALSE(way_.work());
@@ -174,14 +174,14 @@ TEST_F(StreamWayTest, over_sockets_goes_on_where_the_socket_was_full) {
 
 TEST_F(StreamWayTest, to_itself_a_process_needs_no_room) {
   RecordingSink got;
-  clear(first_, self, 7, 0, 3 * piece);
+  clear(first_, self, 7, 0, 3 * segment);
   EXPECT_TRUE(way_.work());
   EXPECT_TRUE(first_.complete);
   std::string all;
   while (through_channel_.poll_self(got) > 0) {
   }
   for (const auto& message : got.messages) all += message.payload;
-  const auto expected = part(0, 3 * piece);
+  const auto expected = part(0, 3 * segment);
   EXPECT_EQ(all, std::string(reinterpret_cast<const char*>(expected.data()), expected.size()));
 }
 
@@ -193,7 +193,7 @@ TEST_F(StreamWayTest, what_has_gaps_is_packed_first) {
     packed.insert(packed.end(), bytes.begin(), bytes.end());
   }
   channel_.socket_room = 1'000'000;
-  clear(first_, far, 7, 64, packed.size());
+  clear(first_, remote, 7, 64, packed.size());
   StridedRun run;
   run.bytes = 4;
   run.count = 1;

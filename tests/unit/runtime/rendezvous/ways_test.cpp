@@ -31,7 +31,7 @@ class FakeWay final : public Way {
     return begins;
   }
   void refused(Request&, std::size_t offset) override { note("refused " + std::to_string(offset)); }
-  [[nodiscard]] Delivery delivery() const override { return delivery_; }
+  [[nodiscard]] bool delivers(Delivery delivery) const override { return delivery == delivery_; }
   void cleared(Request&, const ClearToSend&) override { note("cleared"); }
   void leave(Request&) override { note("leaves"); }
   [[nodiscard]] bool carries(const Request& request) const override { return request.way == way_; }
@@ -60,8 +60,8 @@ class WaysTest : public ::testing::Test {
   FakeWay stream_{"stream", Request::Way::stream, Delivery::stream, asked_};
   FakeNodeMemory transport_;
   EngineBelow below_{Peer{0}, transport_};
-  std::size_t gathered_sends_ = 0;
-  Ways ways_{{below_.job, below_.requests, below_.lines, gathered_sends_}, {&rdma_, &node_, &stream_}};
+  std::size_t sge_sends_ = 0;
+  Ways ways_{{below_.job, below_.requests, below_.lines, sge_sends_}, {&rdma_, &node_, &stream_}};
   std::vector<std::byte> data_ = std::vector<std::byte>(100);
   Request& request_ = below_.request(Request::Kind::receive, Peer{1}, data_);
   Request& send_ = below_.request(Request::Kind::send, Peer{1}, data_);
@@ -90,7 +90,7 @@ TEST_F(WaysTest, what_this_process_sends_meanwhile_is_noted_but_for_what_is_smal
   ways_.begin(request_);
   EXPECT_TRUE(request_.matched);
   EXPECT_TRUE(request_.sends_too);
-  gathered_sends_ = 1;
+  sge_sends_ = 1;
   ways_.begin(request_);
   EXPECT_FALSE(request_.sends_too);
 }

@@ -23,9 +23,9 @@
 namespace sluice::trace {
 namespace {
 
-constexpr std::size_t min_limit = File::least_bytes;
+constexpr std::size_t min_limit = File::min_bytes;
 constexpr std::size_t min_chunks = (min_limit - File::chunks_offset) / chunk_bytes;
-constexpr std::size_t least_room = min_chunks * records_per_chunk;
+constexpr std::size_t min_room = min_chunks * records_per_chunk;
 
 void write_numbers(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count; ++i) write({.kind = static_cast<std::uint16_t>(Kind::helper), .value = i});
@@ -141,12 +141,12 @@ TEST_F(Trace, what_is_told_in_the_same_breath_has_the_same_time) {
 
 TEST_F(Trace, newest_records_are_kept_beyond_the_limit) {
   begin();
-  constexpr std::uint64_t written = 3 * least_room + 17;
+  constexpr std::uint64_t written = 3 * min_room + 17;
   write_numbers(0, written);
   close();
   const ReadTrace trace = read_trace(path());
   const auto values = trace.values_of(0);
-  ASSERT_GE(values.size(), least_room - 2 * records_per_chunk);
+  ASSERT_GE(values.size(), min_room - 2 * records_per_chunk);
   EXPECT_EQ(values.back(), written - 1);
   EXPECT_EQ(values.front(), written - values.size());
   EXPECT_GT(trace.stale, 0u);
@@ -156,11 +156,11 @@ TEST_F(Trace, newest_records_are_kept_beyond_the_limit) {
 
 TEST_F(Trace, oldest_records_are_kept_beyond_the_limit_if_asked_for) {
   begin(min_limit, Keep::oldest);
-  write_numbers(0, least_room + 1000);
+  write_numbers(0, min_room + 1000);
   close();
   const ReadTrace trace = read_trace(path());
-  EXPECT_EQ(trace.values_of(0).size(), least_room);
-  EXPECT_EQ(trace.values_of(0).back(), least_room - 1);
+  EXPECT_EQ(trace.values_of(0).size(), min_room);
+  EXPECT_EQ(trace.values_of(0).back(), min_room - 1);
   EXPECT_EQ(trace.end.lost_records, 1000u);
 }
 
@@ -194,7 +194,7 @@ TEST_F(Trace, chunks_of_threads_that_ended_are_used_again) {
 TEST_F(Trace, slow_thread_keeps_its_chunk_while_others_go_round) {
   begin();
   write_numbers(1'000'000, 1);
-  std::thread([] { write_numbers(0, 4 * least_room); }).join();
+  std::thread([] { write_numbers(0, 4 * min_room); }).join();
   write_numbers(1'000'001, 1);
   close();
   const ReadTrace trace = read_trace(path());

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "tests/unit/support/least_transport.hpp"
+#include "tests/unit/support/minimal_transport.hpp"
 
 namespace sluice {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr Peer peer{1};
 
 TEST(Transport, WithoutMemoryInCommonEveryCopyRefuses) {
-  LeastTransport transport;
+  MinimalTransport transport;
   NodeMemory& memory = transport;
   std::array<std::byte, 8> bytes{};
   EXPECT_FALSE(memory.can_write(peer) || memory.can_read_blocks(peer) || memory.can_read(peer));
@@ -25,29 +25,29 @@ TEST(Transport, WithoutMemoryInCommonEveryCopyRefuses) {
 }
 
 TEST(Transport, WithoutAdaptersNobodyIsReachedByRdma) {
-  LeastTransport transport;
+  MinimalTransport transport;
   Adapters& adapters = transport;
   EXPECT_EQ(adapters.rdma(peer), nullptr);
   EXPECT_EQ(adapters.loopback(peer), nullptr);
 }
 
 TEST(Transport, WithoutHintsNobodySeemsAttentiveNow) {
-  LeastTransport transport;
+  MinimalTransport transport;
   NodeHints& hints = transport;
   EXPECT_FALSE(hints.is_attentive_soon(peer));
   EXPECT_EQ(hints.adapter_work(), 0U);
   EXPECT_EQ(hints.copy_load(peer).expected, 0U);
 }
 
-TEST(Transport, WithoutAReminderAlertsAreFlushedAtOnce) {
-  LeastTransport transport;
+TEST(Transport, WithoutAReminderWakeupsAreFlushedAtOnce) {
+  MinimalTransport transport;
   Doorbell& doorbell = transport;
-  doorbell.leave_alerts();
+  doorbell.leave_wakeups();
   EXPECT_EQ(transport.flushed, 1);
 }
 
 TEST(Transport, TheChannelStandsFirst) {
-  LeastTransport transport;
+  MinimalTransport transport;
   Transport* const whole = &transport;
   EXPECT_EQ(static_cast<void*>(static_cast<Channel*>(whole)), static_cast<void*>(whole));
 }

@@ -80,5 +80,5 @@ class Distance:
         """For a report; empty where nothing is known."""
         if self.usual_ns is None:
             return ""
-        return (f"A cache line takes {self.usual_ns:.0f} ns from one processor to the other and back; runs during which it took longer or "
+        return (f"A cache line takes {self.usual_ns:.0f} ns from one processor to the other and back. Runs during which it took longer or "
                 f"shorter were made again ({self.elsewhere} of {self.runs} were so each time).")

@@ -4,6 +4,7 @@ import re
 
 WIDTH = 100
 CELL_WIDTH = 120
+MAX_WORDS = 30  # of a sentence; a code span or a link counts as one
 TOKEN = re.compile(r"(?:`[^`]*`|!?\[[^\]]*\]\([^)]*\)|\S)+")  # a code span or a link is never broken
 STARTS_BLOCK = re.compile(r"(?:[-+*]|\d+[.)]|#+|>|\|.*)$")  # what a line of prose must not begin with
 ITEM = re.compile(r"(\s*(?:[-+*]|\d+[.)])\s+)")
@@ -55,19 +56,26 @@ def cells_of(line):
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
-def _headless(block):
-    """Of the sentences in lines of prose, those whose subject is a clause. A noun says more."""
+def _sentences(block):
     text = " ".join(line.strip() for line in block)
     item = ITEM.match(text)
-    return [sentence for sentence in SENTENCE_END.split(text[len(item[1]) if item else 0:]) if HEADLESS.match(sentence)]
+    return SENTENCE_END.split(text[len(item[1]) if item else 0:])
+
+
+def _fault_of(sentence):
+    """None, or what is wrong: its subject is a clause, where a noun says more, or it has more than one thought."""
+    if HEADLESS.match(sentence):
+        return f"a sentence without a subject: {sentence}"
+    words = len(TOKEN.findall(sentence))
+    return f"a sentence of {words} words: {sentence}" if words > MAX_WORDS else None
 
 
 def faults(text):
     """(number of the line, what is wrong with it)."""
     number = 1
     for is_prose, block in _blocks(text.splitlines()):
-        for sentence in _headless(block) if is_prose else ():
-            yield number, f"a sentence without a subject: {sentence}"
+        for fault in filter(None, map(_fault_of, _sentences(block) if is_prose else ())):
+            yield number, fault
         for line in block:
             if is_prose and len(line) > WIDTH and len(TOKEN.findall(line)) > 2:
                 yield number, f"a line of {len(line)}"

@@ -26,8 +26,8 @@ JOB_SECONDS = 300
 MOST = 1.05  # of a ratio with its whole interval
 # What a side adds to the environment; None: Sluice is not there.
 SIDES = {"host": None, "off": {"SLUICE_COLLECTIVES": "off"}, "sluice": {"SLUICE_COLLECTIVES": "auto"}}
-CALLS = "Barrier,Allreduce,Reduce,Bcast"
-SIZES = "8,32,128,512,1K,4K"
+CALLS = "Barrier,Allreduce,Reduce,Bcast,Allgather,Alltoall,Gather,Scatter"
+SIZES = "8,128,1K,4K,16K,256K,4M"
 Point = collections.namedtuple("Point", "name host sluice ratio low high off_ratio")
 
 

@@ -30,7 +30,7 @@ Written by `apps/bench/guard_figures --builddir build --write` from what `apps/b
 All figures in µs. [page-guard.md](../page-guard.md) says what the two guards do.
 
 `auto` chooses mprotect because of the second and the third table: the kernel maps pages for userfaultfd one by one, while it changes the
-protection of a large page's parts at once, and a touch is answered by another thread, which must be woken first.
+protection of a large page's parts at once. And a touch is answered by another thread, which must be woken first.
 
 ## Protecting a buffer and opening it
 
@@ -52,7 +52,7 @@ that touch pages of their own. More threads than the machine has processors ({pr
 BESIDE = """
 ## Beside other threads
 
-A protection change and a page fault both need the lock of the address space, and a page that is closed must be forgotten by every processor that
+A protection change and a page fault both need the lock of the address space. A page that is closed must be forgotten by every processor that
 runs a thread of the process. Protecting and opening 64 large pages, median, while other threads write to open memory, or take page faults
 of the ordinary kind (touching fresh memory):
 """

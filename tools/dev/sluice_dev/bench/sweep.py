@@ -85,7 +85,7 @@ def page(points, options):
     slower = sum(point.low > 1 for point in points)
     lines = ["# The sweep", "",
              f"Written by `apps/bench/sweep` on {datetime.date.today()}, at {commit()}: {processor()}, {options.rounds} rounds.", "",
-             "Two ranks on a node, microseconds for a message on the host alone and under Sluice, and their ratio with the interval",
+             "Two ranks on a node: microseconds for a message on the host alone and under Sluice. Their ratio is with the interval",
              "in which it lies 95 times in 100. The program says what each pattern is.", "",
              f"{len(points)} points, {slower} slower with their whole interval.", "",
              "| point | host | Sluice | ratio | interval |", "|---|---|---|---|---|"]

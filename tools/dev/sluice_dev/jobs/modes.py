@@ -16,9 +16,13 @@ MODES = {
     "tcp": {"SLUICE_TRANSPORTS": "tcp"},
     "again": {"SLUICE_SINGLE_COPY": "16K"},
     "sends": {"SLUICE_SEND_RELEASE": "1"},
-    "collectives": {"SLUICE_COLLECTIVES": "auto"},
+    "host-collectives": {"SLUICE_COLLECTIVES": "off"},
+    "all-collectives": {"SLUICE_COLLECTIVES": "all"},
+    "onesided": {"SLUICE_ONESIDED": "auto"},
     # Of short messages, too, so that more of what a program sends goes by the protocol.
     **{protocol: {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K"} for protocol in COPY_PROTOCOLS},
+    # And without blocks.
+    **{f"{protocol}-off": {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K", "SLUICE_RELEASE": "off"} for protocol in COPY_PROTOCOLS},
     "older": {},
     "disabled": {"SLUICE_ENABLE": "0"},
 }

@@ -33,6 +33,13 @@ def blocks_of(first, count):
     return found
 
 
+def window_blocks_of(first, count, length=20):
+    """Those of `random_windows`: all numbers of ranks by turns, one after the other."""
+    ranks = (2, 3, 4, 1, 5)
+    starts = range(first, first + count, length)
+    return [Block(start, min(length, first + count - start), ranks[i % len(ranks)], []) for i, start in enumerate(starts)]
+
+
 def command(program, block):
     return [program, str(block.first), str(block.count), *block.arguments]
 
@@ -55,14 +62,14 @@ def first_difference(block, expected, found):
     return None
 
 
-def complaint(block, label, expected, result):
+def complaint(block, label, expected, result, program="random_program"):
     """Empty, or what is wrong with the job that ran the block, and how to run it again."""
     found = digests(result.stdout)
     seed = first_difference(block, expected, found)
     if result.ok and seed is None:
         return ""
     where = f"seed {seed}" if seed is not None else "after the last seed"
-    again = f"mpirun -np {block.ranks} random_program {seed or block.first} 1 {' '.join(block.arguments)}   # {label}"
+    again = f"mpirun -np {block.ranks} {program} {seed or block.first} 1 {' '.join(block.arguments)}   # {label}"
     lines = [f"{where}; again: {again}"]
     if result.ok:
         lines += [f"rank {rank}: digest {found.get((seed, rank))}, host {expected.get((seed, rank))}" for rank in range(block.ranks)]

@@ -1,1 +1,1 @@
-"""scripts/reproduce-coop and scripts/reproduce-er: measurements of the papers' programs, and the pages about them."""
+"""scripts/reproduce-coop, reproduce-er and reproduce-rd: figures of the papers, and the pages about them."""

@@ -164,7 +164,7 @@ three quarters of an hour and wants an idle machine. Some points again, with the
 The patterns of the cooperative-rendezvous paper (Chakraborty, Bayatpour, Hashmi, Subramoni, Panda, section IV) as
 ordinary programs inside one node (`apps/patterns`, `apps/stencil`, `apps/bench`). They run on the host alone, under
 Sluice with each protocol forced (`SLUICE_RNDV`, [protocols.md](../protocols.md)), and with the protocol that Sluice
-chooses (`auto`). A trial begins when all ranks are there; each writes what it sends, as a program does, sends and
+chooses (`auto`). A trial begins when all ranks are there. Each writes what it sends, as a program does, sends and
 receives, and reads each line of what it has received. It takes as long as its slowest rank; every bit is checked
 between trials.
 (The side that copies leaves lines in caches in which the other side is slow to write or to read them. That cost is part
@@ -175,12 +175,12 @@ Figures are medians of {rounds} rounds or more. The protocols take turns of ten 
 communicators that ask for them (hint `sluice_rndv`; three trials before each turn are not counted). auto is compared
 with each of them turn by turn. The best forced one is the one that it is farthest behind of. The interval is the one in
 which the median lies 95 times in 100. *Auto over host* is of jobs of their own, the host's and Sluice's one after the
-other, and likewise the median of such pairs; there are
-more of them where the interval had 1 in it at first, and more rounds where that of auto's time had {within}. Two jobs
+other, and likewise the median of such pairs. There are more of them where the interval had 1 in it at first. There
+are more rounds where that of auto's time had {within}. Two jobs
 of one and the same side differ by more than 5 %. With more ranks than processors figures also say how well processors
 are given to who has something to do.
-A point's figures are of runs between which the processors were equally far from each other, those of the distance at
-which most were made ({distances}). {remark}
+A point's figures are of runs between which the processors were equally far from each other. The distance is the one
+at which most were made ({distances}). {remark}
 
 ## Beside the paper
 

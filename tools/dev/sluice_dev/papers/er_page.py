@@ -127,22 +127,23 @@ Written by `scripts/reproduce-er --write`; {date}, {machine}, {commit}. It build
 wants an idle machine, since both hosts
 and the network share its processors. One point again, with the others kept: `scripts/reproduce-er --only 'm3 --size 256' --keep --write`.
 
-The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all sides,
-on two hosts made of namespaces ([testing.md](../testing.md)), one rank each,
-joined by a link of 1 Gbit/s. Sides alternate; times are medians of {rounds} runs or more, up to {more} times as many
-where the interval in which the speed-up by Sluice lies 95 times in 100
-(in brackets) is wider than {within}: processors of a virtual machine compute now faster, now slower. All sides of a
+The applications of the early-release paper (Ke, Burtscher, Speight, sections 3 and 4), the same binaries on all
+sides. There are two hosts made of namespaces ([testing.md](../testing.md)), one rank each, joined by a link of 1
+Gbit/s. Sides alternate. Times are medians of {rounds} runs or more. The interval in which the speed-up by Sluice lies
+95 times in 100 is in brackets. Where it is wider than {within}, there are up to {more} times as many runs: processors
+of a virtual machine compute now faster, now slower. All sides of a
 point had the same results, bit for bit. {remark} *By hand* is the program written with nonblocking
 calls, messages in pieces and split computation (`--overlap=hand`), on the host alone: what rewriting it would gain.
 
 All of them post their receives ahead and wait for whole messages (`MPI_Irecv`, `MPI_Send` or `MPI_Isend`, `MPI_Wait`;
 the paper names the calls, but not where receives are posted). That, and the cost of the
-numbers which m3's master collects, was chosen after first measurements: programs that posted each receive when its data
-were needed, and a master with cheaper numbers, gained 1.1 (pes), 1.1 to 1.2 (nbody) and
-1.3 to 1.6 (m3) at the points that were tried. Receives posted ahead help Sluice more than the host, whose messages move
-only inside MPI calls. Of nbody, the point with 768 particles was
-added because it gained most of eight that were tried when the best of the others had 1.26, and that with 1024 particles
-and 121 properties because Sluice was slower than the host there (0.79).
+numbers which m3's master collects, was chosen after first measurements: programs that posted each receive when its
+data were needed, and a master with cheaper numbers, came
+first. They gained 1.1 (pes), 1.1 to 1.2 (nbody) and 1.3 to 1.6 (m3) at the points that were tried. Receives posted
+ahead help Sluice more than the host, whose messages move
+only inside MPI calls. Of nbody, the point with 768 particles was added because it gained most of eight that were
+tried when the best of the others had 1.26. That with 1024 particles and 121 properties was added because Sluice was
+slower than the host there (0.79).
 
 * **pes**: ghost rows to both neighbours; that from below is needed only at the end of the next sweep.
 * **nbody**: every rank sends its particles to all others and uses theirs one block after the other, its own first. Here
@@ -168,8 +169,8 @@ as they are: [early-release.csv](early-release.csv).
 
 ## What protection costs beside the transfer
 
-The paper's table 2: protecting the pages of a message and opening them again, with nobody else about
-(`apps/bench/micro/guard_bench`, mprotect, best of 5), beside the time that the message takes on the link.
+The paper's table 2: protecting the pages of a message and opening them again, beside the time that the message takes
+on the link. With nobody else about (`apps/bench/micro/guard_bench`, mprotect, best of 5).
 *Single* pages are what a new buffer has, *large* ones what it has after three releases.
 
 {protection}

@@ -78,10 +78,11 @@ def _pages():
 
 
 def _check_prose(checks):
-    """Lines and table cells are short enough, sentences have subjects, and pages that were once too long stay short."""
+    """Lines, table cells and sentences are short enough, sentences have subjects, and pages that were once too long stay short."""
     pages = _pages()
     faults = [f"{name}:{line}: {fault}" for name, text in pages.items() if name not in UNRULY for line, fault in prose.faults(text)]
-    checks.check(f"sentences have subjects, lines {prose.WIDTH} and cells {prose.CELL_WIDTH} characters at most", not faults, "\n".join(faults))
+    limits = f"{prose.MAX_WORDS} words at most, lines {prose.WIDTH} and cells {prose.CELL_WIDTH} characters"
+    checks.check(f"sentences have subjects and {limits}", not faults, "\n".join(faults))
     for name, most in MAX_LINES.items():
         lines = len(pages[name].splitlines())
         checks.check(f"{name} has {most} lines at most", lines <= most, f"{lines} lines")

@@ -18,7 +18,8 @@ INCLUDE = re.compile(r'^#include "((?:\w+/)+)\w+\.(?:hpp|h)"', re.MULTILINE)
 FLOORS = (
     ("runtime/base",), ("runtime/config",), ("runtime/process",), ("runtime/copy",), ("runtime/trace",), ("runtime/alias",),
     ("runtime/guard",), ("runtime/datatype",), ("runtime/transport",), ("runtime/registration",), ("runtime/machine",),
-    ("runtime/policy",), ("runtime/collective",), ("runtime/engine",), ("runtime/rendezvous",), ("runtime/release",), ("runtime",),
+    ("runtime/policy",), ("runtime/collective",), ("runtime/window",), ("runtime/engine",), ("runtime/rendezvous",), ("runtime/release",),
+    ("runtime",),
     ("net",), ("shmem", "tcp", "verbs"),
     ("interpose", "interpose/mpi", "interpose/libc", "interpose/host", "interpose/device", "interpose/session"),
     ("tools",),

@@ -1,0 +1,86 @@
+// A collective call that is ready to be carried by messages, and its two forms: blocking and nonblocking.
+//
+// A form is a function object. `Call::prepare(site, arguments...)` answers what is to be carried, or nothing: then the host
+// carries the call. `Call::carry_out_short(site, arguments...)`, where there is one, is the way through lanes, and answers
+// nothing where the call does not go there. `Call::needs(arguments...)`, where there is one, is what that needs (host_needs.hpp).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "interpose/device/buffers.hpp"
+#include "interpose/mpi/collective_orders.hpp"
+#include "runtime/release/host_needs.hpp"
+
+namespace sluice {
+
+struct PreparedCollective {
+  PreparedCollective(Communicator& in, CallSite from) : communicator(in), site(from) {}
+
+  // Complete, and where the processor reaches it: what a device has goes through host memory, on this rank alone.
+  [[nodiscard]] UserBuffer read(const BufferArgument& buffer);
+  [[nodiscard]] UserBuffer write(const BufferArgument& buffer);
+  [[nodiscard]] UserBuffer exchange(const BufferArgument& buffer);
+
+  int carry_out();
+  /// After a call through lanes: MPI's answer. `bytes`: of the result.
+  int concluded(const std::optional<Mismatch>& mismatch, std::size_t bytes);
+  /// Where nobody has to wait for the program's thread.
+  [[nodiscard]] bool can_be_started() const { return !order.own_operation; }
+  int start(MPI_Request* request);
+
+  Communicator& communicator;
+  CallSite site;
+  CollectiveOrder order;
+  std::unique_ptr<StagedReceive> staged;
+};
+
+namespace forms {
+
+template <typename Call, typename... Arguments>
+HostNeeds needs_of(Arguments... arguments) {
+  if constexpr (requires { Call::needs(arguments...); })
+    return Call::needs(arguments...);
+  else
+    return HostNeeds(HostNeeds::Reach::everything);
+}
+
+template <auto host_call, typename Call>
+struct Blocking {
+  template <typename... Arguments>
+  int operator()(CallSite site, Arguments... arguments) const {
+    if constexpr (requires { Call::carry_out_short(site, arguments...); }) {
+      if (const auto code = Call::carry_out_short(site, arguments...)) return *code;
+    }
+    if (auto prepared = Call::prepare(site, arguments...)) return prepared->carry_out();
+    const HostCall call([&] { return needs_of<Call>(arguments...); });
+    return (host().*host_call)(arguments...);
+  }
+};
+
+/// The request is the last argument.
+template <auto host_call, typename Call>
+struct Nonblocking {
+  template <typename... Arguments>
+  int operator()(CallSite site, Arguments... arguments) const {
+    const auto all = std::make_tuple(arguments...);
+    constexpr std::size_t last = sizeof...(Arguments) - 1;
+    MPI_Request* const request = std::get<last>(all);
+    const auto without_request = [&all](auto function) {
+      return [&]<std::size_t... indices>(std::index_sequence<indices...>) { return function(std::get<indices>(all)...); }
+      (std::make_index_sequence<last>());
+    };
+    if (request) {
+      auto prepared = without_request([site](auto... those) { return Call::prepare(site, those...); });
+      if (prepared && prepared->can_be_started()) return prepared->start(request);
+    }
+    const auto needs = [&] { return without_request([](auto... those) { return needs_of<Call>(those...); }); };
+    return start_on_host(
+        needs, [&] { return (host().*host_call)(arguments...); }, request);
+  }
+};
+
+}  // namespace forms
+}  // namespace sluice

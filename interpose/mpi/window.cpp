@@ -1,0 +1,102 @@
+#include "interpose/mpi/window.hpp"
+
+#include <array>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+#include "interpose/mpi/entry.hpp"
+#include "interpose/mpi/handle_table.hpp"
+
+namespace sluice {
+namespace {
+
+constinit HandleTable<Window> windows;
+
+/// The host's fatal handler would blame MPI_Win_call_errhandler; say first which call it was.
+void name_call_if_fatal(MPI_Win window, int code, const char* function) {
+  MPI_Errhandler handler{};
+  if (host().Win_get_errhandler(window, &handler) != MPI_SUCCESS) return;
+  const bool fatal = handler == predefined().errors_are_fatal;
+  host().Errhandler_free(&handler);
+  if (!fatal) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  host().Error_string(code, text.data(), &length);
+  std::fprintf(stderr, "sluice: rank %d: %s: %s\n", session().world_rank(), function, text.data());
+}
+
+}  // namespace
+
+namespace detail {
+
+constinit std::atomic<std::size_t> carried_windows{0};
+
+Window* find_window(MPI_Win window) { return windows.find(window); }
+
+}  // namespace detail
+
+Window::Window(MPI_Win handle, MPI_Win words, Members members)
+    : handle_(handle),
+      words_(words),
+      wakeable_(std::move(members.wakeable)),
+      memories_(std::move(members.memories)),
+      is_allocated_(members.are_allocated),
+      sync_(std::move(members.controls), static_cast<std::size_t>(members.self), *this) {
+  host().Win_get_group(handle_, &group_);
+  windows.insert(handle_, this);
+  detail::carried_windows.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Window::close() {
+  windows.erase(handle_, this);
+  detail::carried_windows.fetch_sub(1, std::memory_order_relaxed);
+  host().Group_free(&group_);
+  host().Win_free(&words_);
+}
+
+bool Window::wait(WindowWait& wait, std::uint64_t limit_ns) { return Engine::Windows(engine()).wait(wait, limit_ns); }
+
+void Window::wake(std::size_t member) { Engine::Windows(engine()).wake(wakeable_[member]); }
+
+std::optional<WindowSync::Members> Window::members_of(MPI_Group group) const {
+  int size = 0;
+  if (!group || group == predefined().group_null || host().Group_size(group, &size) != MPI_SUCCESS) return std::nullopt;
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> translated(ranks.size(), MPI_UNDEFINED);
+  if (host().Group_translate_ranks(group, size, ranks.data(), group_, translated.data()) != MPI_SUCCESS) return std::nullopt;
+  WindowSync::Members members;
+  for (const int rank : translated) {
+    if (!has_rank(rank)) return std::nullopt;
+    members.push_back(static_cast<std::size_t>(rank));
+  }
+  return members;
+}
+
+int Window::raise(int code, const char* function) const {
+  name_call_if_fatal(handle_, code, function);
+  host().Win_call_errhandler(handle_, code);
+  return code;
+}
+
+int window_attribute(const Window& window, int key, void* value, int* found) {
+  static int flavor = MPI_WIN_FLAVOR_ALLOCATE;  // the program gets its address
+  const int code = host().Win_get_attr(window.handle(), key, value, found);
+  if (code == MPI_SUCCESS && key == MPI_WIN_CREATE_FLAVOR && window.is_allocated()) *static_cast<int**>(value) = &flavor;
+  return code;
+}
+
+int free_window(MPI_Win* window) {
+  const MPI_Win handle = window ? *window : nullptr;
+  Window* const carried = handle ? carried_window(handle) : nullptr;
+  // The program's delete callbacks may use it. When they refuse, it stays as it is.
+  const int code = host_activity().freed(host().Win_free(window), handle);
+  if (carried && code == MPI_SUCCESS) {
+    carried->close();
+    delete carried;
+  }
+  return code;
+}
+
+}  // namespace sluice

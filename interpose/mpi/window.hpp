@@ -1,0 +1,96 @@
+// Windows whose one-sided communication Sluice carries (docs/onesided.md).
+//
+// Behind each there is a window of the host's, which gives the program's handle, attributes, name and error handler. That of
+// MPI_Win_allocate has shared memory, mapped by all members. A second one, of shared memory too, which nobody else sees, has the
+// words of their synchronisation.
+//
+// Who carries a window all members decide alike when it is made, and it stays so.
+//
+// Threading: look-ups are lock-free and may run beside the making and freeing of *other* windows.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "interpose/mpi/communicators.hpp"
+#include "runtime/window/sync.hpp"
+
+namespace sluice {
+
+class Window final : private WindowSync::Host {
+ public:
+  /// What one member has exposed.
+  struct Memory {
+    std::byte* base = nullptr;  // here, if it is mapped here; else there
+    bool is_mapped = true;
+    std::size_t bytes = 0;
+    std::size_t unit = 1;  // of displacements
+  };
+  struct Members {
+    std::vector<WindowMember> wakeable;
+    std::vector<WindowControl> controls;
+    std::vector<Memory> memories;
+    int self = 0;
+    bool are_allocated = true;  // their memories are the host's
+  };
+
+  /// `words`: the host's window that has them. Both handles stay its caller's until `close`.
+  Window(MPI_Win handle, MPI_Win words, Members members);
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  [[nodiscard]] MPI_Win handle() const { return handle_; }
+  [[nodiscard]] WindowSync& sync() { return sync_; }
+  [[nodiscard]] const WindowEpochs& epochs() const { return sync_.epochs(); }
+  [[nodiscard]] bool has_rank(int rank) const { return static_cast<unsigned>(rank) < memories_.size(); }
+  [[nodiscard]] const Memory& memory(int rank) const { return memories_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const WindowMember& member(std::size_t rank) const { return wakeable_[rank]; }
+  [[nodiscard]] bool is_allocated() const { return is_allocated_; }
+  [[nodiscard]] bool may_access(int rank) const { return epochs().may_access(static_cast<std::size_t>(rank)); }
+  /// Ranks in the window of a group's members; nothing if it is no group of such.
+  [[nodiscard]] std::optional<WindowSync::Members> members_of(MPI_Group group) const;
+
+  /// Calls the error handler; returns `code` when that returns.
+  int raise(int code, const char* function) const;
+
+  /// Its handle has been freed.
+  void close();
+
+ private:
+  bool wait(WindowWait& wait, std::uint64_t limit_ns) override;
+  void wake(std::size_t member) override;
+
+  const MPI_Win handle_;
+  MPI_Win words_;
+  MPI_Group group_{};
+  const std::vector<WindowMember> wakeable_;
+  const std::vector<Memory> memories_;
+  const bool is_allocated_;
+  WindowSync sync_;
+};
+
+namespace detail {
+extern std::atomic<std::size_t> carried_windows;
+Window* find_window(MPI_Win window);
+}  // namespace detail
+
+/// nullptr when the host carries it, and for anything that is no window.
+inline Window* carried_window(MPI_Win window) {
+  if (detail::carried_windows.load(std::memory_order_relaxed) == 0) [[likely]]
+    return nullptr;
+  return detail::find_window(window);
+}
+
+// The calls that make and free windows, whoever carries them.
+int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window);
+int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window);
+int free_window(MPI_Win* window);
+/// MPI_Win_get_attr of one that Sluice carries.
+int window_attribute(const Window& window, int key, void* value, int* found);
+
+}  // namespace sluice

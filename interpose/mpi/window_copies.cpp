@@ -1,0 +1,133 @@
+// MPI_Put and MPI_Get on windows that Sluice carries: the origin copies.
+
+#include <array>
+
+#include "interpose/mpi/distant_memory.hpp"
+#include "interpose/mpi/handles.hpp"
+#include "interpose/mpi/window_arguments.hpp"
+#include "interpose/mpi/window_calls.hpp"
+#include "runtime/guard/user_memory.hpp"
+
+namespace sluice::window_calls {
+namespace {
+
+/// From this length on, the copies that were measured to be fast between processors are worth their call.
+constexpr std::size_t long_bytes = page_bytes;
+
+void copy_in(std::byte* target, const std::byte* origin, std::size_t bytes) {
+  if (bytes < long_bytes || user_memory_is_guarded()) return copy_from_user(target, origin, bytes);
+  copy_to_peer(target, origin, bytes, TargetLines::unknown);
+}
+
+void copy_out(std::byte* origin, const std::byte* target, std::size_t bytes) {
+  if (bytes < long_bytes || user_memory_is_guarded()) return copy_to_user(origin, target, bytes);
+  copy_from_peer(origin, target, bytes, TargetLines::unknown, SourceLines::kept);
+}
+
+/// Where one of them has gaps.
+void copy_packed(const UserBuffer& from, const UserBuffer& to) {
+  alignas(cache_line) std::array<std::byte, page_bytes> piece;
+  LayoutCursor source(from);
+  LayoutCursor target(to);
+  while (const std::size_t bytes = source.pack(piece)) target.unpack({piece.data(), bytes});
+}
+
+/// Of two equal signatures; MPI_SUCCESS or the error that the window is to raise.
+int check(const BufferArgument& origin, const TargetArgument& target) {
+  if (const int code = target.refusal(); code != MPI_SUCCESS) return code;
+  return origin.bytes() <= target.buffer().bytes() ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+/// Whose memory is not mapped here. MPI_SUCCESS, or the error that the window is to raise.
+int put_far(const BufferArgument& origin, const TargetArgument& target, const char* call) {
+  origin.settle(Access::read);
+  const PackedOperand operand(origin, call);
+  DistantMemory memory(target.member(), target.buffer().user_buffer());
+  return memory.write(operand.data(), origin.bytes()) ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+int get_far(const BufferArgument& origin, const TargetArgument& target, const char* call) {
+  origin.settle(Access::write);
+  PackedResult result(origin, call);
+  DistantMemory memory(target.member(), target.buffer().user_buffer());
+  if (!memory.read(result.data(), origin.bytes())) return MPI_ERR_OTHER;
+  result.deliver();
+  return MPI_SUCCESS;
+}
+
+void put_from_device(const BufferArgument& origin, const BufferArgument& target, const char* call) {
+  const PackedOperand operand(origin, call);
+  LayoutCursor(target.user_buffer()).unpack({operand.data(), origin.bytes()});
+}
+
+void get_to_device(const BufferArgument& origin, const BufferArgument& target, const char* call) {
+  PackedResult result(origin, call);
+  LayoutCursor(target.user_buffer()).pack({result.data(), origin.bytes()});
+  result.deliver();
+}
+
+void put(const BufferArgument& origin, const BufferArgument& target, const char* call) {
+  origin.settle(Access::read);
+  if (is_on_device(origin)) [[unlikely]]
+    return put_from_device(origin, target, call);
+  if (origin.simple() && target.simple()) return copy_in(target.address(), origin.address(), origin.bytes());
+  copy_packed(origin.user_buffer(), target.user_buffer());
+}
+
+void get(const BufferArgument& origin, const BufferArgument& target, const char* call) {
+  origin.settle(Access::write);
+  if (is_on_device(origin)) [[unlikely]]
+    return get_to_device(origin, target, call);
+  if (origin.simple() && target.simple()) return copy_out(origin.address(), target.address(), origin.bytes());
+  copy_packed(target.user_buffer(), origin.user_buffer());
+}
+
+}  // namespace
+
+int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+        MPI_Count target_count, MPI_Datatype target_type) {
+  const BufferArgument own(origin, count, type);
+  const TargetArgument target(window, rank, displacement, target_count, target_type);
+  if (!own.valid() || !target.in_order())
+    return host().Put(origin, host_count(count), type, rank, displacement, host_count(target_count), target_type,
+                      window.handle());
+  if (const int code = check(own, target); code != MPI_SUCCESS) return window.raise(code, "MPI_Put");
+  if (!target.is_mapped()) {
+    const int code = put_far(own, target, "MPI_Put");
+    return code == MPI_SUCCESS ? code : window.raise(code, "MPI_Put");
+  }
+  put(own, target.buffer(), "MPI_Put");
+  return MPI_SUCCESS;
+}
+
+int Get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Count target_count,
+        MPI_Datatype target_type) {
+  const BufferArgument own(origin, count, type);
+  const TargetArgument target(window, rank, displacement, target_count, target_type);
+  if (!own.valid() || !target.in_order())
+    return host().Get(origin, host_count(count), type, rank, displacement, host_count(target_count), target_type,
+                      window.handle());
+  if (const int code = check(own, target); code != MPI_SUCCESS) return window.raise(code, "MPI_Get");
+  if (!target.is_mapped()) {
+    const int code = get_far(own, target, "MPI_Get");
+    return code == MPI_SUCCESS ? code : window.raise(code, "MPI_Get");
+  }
+  get(own, target.buffer(), "MPI_Get");
+  return MPI_SUCCESS;
+}
+
+int Rput(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+         MPI_Count target_count, MPI_Datatype target_type, MPI_Request* request) {
+  const int code = Put(window, origin, count, type, rank, displacement, target_count, target_type);
+  if (code == MPI_SUCCESS) *request = handle_for_no_process(false);
+  return code;
+}
+
+int Rget(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+         MPI_Count target_count, MPI_Datatype target_type, MPI_Request* request) {
+  const int code = Get(window, origin, count, type, rank, displacement, target_count, target_type);
+  if (code == MPI_SUCCESS) *request = handle_for_no_process(false);
+  return code;
+}
+
+}  // namespace sluice::window_calls

@@ -1,0 +1,68 @@
+"""Measures one-sided calls on the host alone and under Sluice with SLUICE_ONESIDED=auto, by turns.
+
+    apps/bench/onesided --builddir DIR [--rounds N] [--ranks 2,4] [--calls put,fetch_and_op] [--sizes 8,1K,1M] [--kinds allocated,created]
+
+Each time is that of one call with the synchronisation that makes it complete. Of the jobs of each round, the ratio of their times counts
+(Sluice divided by the host); printed are the median of these, and in which interval it lies 95 times in 100.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+
+from sluice_dev.base.builds import LIBRARY_IN_BUILD
+from sluice_dev.bench.collectives import point_of, show
+from sluice_dev.bench.sweep import PROGRAM_IN_BUILD
+
+JOB_SECONDS = 120
+CALLS = "put,get,puts,accumulate,get_accumulate,fetch_and_op,compare_and_swap,lock_put,fence_put,start_put"
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--builddir", type=pathlib.Path, required=True, help="meson's build directory, for the program and the library")
+    parser.add_argument("--rounds", type=int, default=15, help="runs of each side")
+    parser.add_argument("--ranks", default="2")
+    parser.add_argument("--calls", default=CALLS, help="those that one_sided_calls.cpp of sluice_bench has")
+    parser.add_argument("--sizes", default="8,64,1K,8K,64K,1M")
+    parser.add_argument("--kinds", default="allocated,created")
+    parser.add_argument("--seconds", type=float, default=0.01, help="for each point, in each job")
+    options = parser.parse_args()
+    options.program = (options.builddir / PROGRAM_IN_BUILD).resolve()
+    options.library = (options.builddir / LIBRARY_IN_BUILD).resolve()
+    options.sides = ["host", "sluice"]
+    return options
+
+
+def run(options, ranks, side):
+    """Microseconds by name of one job."""
+    launch = ["mpirun", "--oversubscribe", "-np", str(ranks)]
+    if side == "sluice":
+        launch += ["-x", f"LD_PRELOAD={options.library}", "-x", "SLUICE_ONESIDED=auto"]
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command = [*launch, options.program, "one_sided_calls", options.calls, options.sizes, options.kinds, str(options.seconds)]
+    job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=JOB_SECONDS, stdin=subprocess.DEVNULL)
+    if job.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: ended with code {job.returncode}\n{job.stdout}{job.stderr}")
+    words = [line.split() for line in job.stdout.splitlines()]
+    return {found[0]: float(found[1]) for found in words if len(found) == 3 and found[2] == "us"}
+
+
+def measure(options, ranks):
+    """name -> for each round, the times by side."""
+    times = collections.defaultdict(list)
+    for number in range(options.rounds):
+        sides = options.sides if number % 2 == 0 else options.sides[::-1]
+        found = {side: run(options, ranks, side) for side in sides}
+        for name in found["sluice"]:
+            times[name].append({side: found[side][name] for side in sides})
+    return times
+
+
+def main():
+    options = parse()
+    for ranks in map(int, options.ranks.split(",")):
+        show(ranks, [point_of(name, rounds) for name, rounds in measure(options, ranks).items()])
