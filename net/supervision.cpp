@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::uint64_t millisecond_ns = 1'000'000;
 /// A quarter of the timeout is for noticing that there is silence, and for being asked again once it has lasted.
 constexpr unsigned looks_per_timeout = 8;
@@ -32,7 +32,7 @@ void tune_socket(int socket, unsigned timeout_seconds) {
   system::set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, keepalive_probes);
 }
 
-std::uint64_t Supervision::interval_ns(unsigned timeout_seconds) { return timeout_seconds * second_ns / looks_per_timeout; }
+std::uint64_t Supervision::interval_ns(unsigned timeout_seconds) { return timeout_seconds * ns_per_second / looks_per_timeout; }
 
 bool Supervision::is_dead(int socket, unsigned timeout_seconds) {
   tcp_info info{};
@@ -45,7 +45,8 @@ bool Supervision::is_dead(int socket, unsigned timeout_seconds) {
   } else if (silent_since_ == 0) {
     silent_since_ = now;
   }
-  return silent_since_ != 0 && now - silent_since_ >= timeout_seconds * second_ns * (looks_per_timeout - 2) / looks_per_timeout;
+  return silent_since_ != 0 &&
+         now - silent_since_ >= timeout_seconds * ns_per_second * (looks_per_timeout - 2) / looks_per_timeout;
 }
 
 }  // namespace sluice

@@ -20,7 +20,11 @@ int Request_get_status(CallSite, MPI_Request request, int* flag, MPI_Status* sta
   const Handle* handle = flag ? find_handle(request) : nullptr;
   if (!handle) {
     const InHostCall here;
-    return host().Request_get_status(request, flag, status);
+    const int code = host().Request_get_status(request, flag, status);
+    // An empty status tells of no error (MPI-3.1, 3.7.3); the host leaves what lay in that field.
+    if (request == predefined().request_null && code == MPI_SUCCESS && status != MPI_STATUS_IGNORE)
+      status->MPI_ERROR = MPI_SUCCESS;
+    return code;
   }
   *flag = complete_after_poll(*handle) ? 1 : 0;
   if (*flag) fill_status(status, peek(*handle));

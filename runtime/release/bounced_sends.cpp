@@ -13,7 +13,7 @@ namespace {
 /// A copy of memory that is not in the cache.
 constexpr std::size_t copied_bytes_per_us = 4000;
 /// Of a copy, between two rounds of the engine's work.
-constexpr std::size_t segment_bytes = std::size_t{128} << 10;
+constexpr std::size_t part_bytes = std::size_t{128} << 10;
 
 /// End of what the receiver wants, as far as that is known.
 std::size_t end_of(const Request& send) { return send.way == Request::Way::stream ? send.limit : send.bytes; }
@@ -32,7 +32,7 @@ void BouncedSends::bounce(Lock& lock, Request& send) {
   const std::size_t end = end_of(send);
   auto copy = std::make_unique_for_overwrite<std::byte[]>(end);  // at their offsets; what has left is never touched
   for (std::size_t copied = send.offset; copied < end; copied = std::max(copied, send.offset)) {
-    const std::size_t segment = std::min(segment_bytes, end - copied);
+    const std::size_t segment = std::min(part_bytes, end - copied);
     pack_at(send, copied, {copy.get() + copied, segment});
     copied += segment;
     host_.progress(lock);

@@ -7,11 +7,11 @@
 namespace sluice {
 namespace {
 
-using Way = Request::Way;
+using By = Request::Way;
 
 /// receive: the sender's adapter writes, and what becomes of that is the sender's to say.
 bool awaits_writer(const Request& receive) {
-  return receive.way == Way::rdma && receive.rdma->protocol->kind() == Rendezvous::rput;
+  return receive.way == By::rdma && receive.rdma->protocol->kind() == Rendezvous::rput;
 }
 
 const char* fin_fault(const Request& request, std::uint8_t flags) {
@@ -19,7 +19,7 @@ const char* fin_fault(const Request& request, std::uint8_t flags) {
   if ((flags & flag_of_chunks) != 0) return nullptr;
   if (request.kind == Request::Kind::receive && (request.rtr_open || awaits_writer(request))) return nullptr;
   if (request.kind == Request::Kind::receive) return "says that a receive is done whose data it was not to bring";
-  return request.way == Way::undecided ? nullptr : "says that a message is done that is still being sent";
+  return request.way == By::undecided ? nullptr : "says that a message is done that is still being sent";
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ const char* reply_fault(const Request& request, Peer from, const WireHeader& hea
     case MessageKind::cts:
       return send && request.expects == Expects::clearance ? nullptr : "clears what nobody wants to send";
     case MessageKind::refuse:
-      if (!send && (awaits_writer(request) || (request.way == Way::write && !request.shared.refused))) return nullptr;
+      if (!send && (awaits_writer(request) || (request.way == By::write && !request.shared.refused))) return nullptr;
       return "refuses what was not asked of it";
     case MessageKind::data:
-      return !send && request.way == Way::stream && request.offset < request.stop ? nullptr : "brings data that nobody asked for";
+      return !send && request.way == By::stream && request.offset < request.stop ? nullptr : "brings data that nobody asked for";
     case MessageKind::fin:
       if (send && request.expects != Expects::clearance) return "ends a transfer that nobody began";
       return fin_fault(request, header.flags);
@@ -55,8 +55,8 @@ const char* reply_fault(const Request& request, Peer from, const WireHeader& hea
 const char* clearance_fault(const Request& send, const ClearToSend& clear) {
   if (clear.offset < send.brought) return "asks for bytes that it was sent with the announcement";
   if (clear.limit > send.bytes || clear.offset >= clear.limit) return "asks for bytes that the message does not have";
-  if (send.copying || (send.work_link.linked && send.way != Way::write)) return "asks for a message that is being sent";
-  if (send.way == Way::rdma) return "asks again for a message that an adapter is sending";
+  if (send.copying || (send.work_link.linked && send.way != By::write)) return "asks for a message that is being sent";
+  if (send.way == By::rdma) return "asks again for a message that an adapter is sending";
   if (clear.delivery == Delivery::stream) return nullptr;
   if (clear.delivery == Delivery::rdma_write) {
     if (!send.offers_rdma) return "asks for a write that was not offered";
@@ -75,7 +75,7 @@ const char* clearance_fault(const Request& send, const ClearToSend& clear) {
 }
 
 const char* refusal_fault(const Request& receive, std::size_t offset) {
-  if (receive.way == Way::rdma) return offset == receive.offset ? nullptr : "refuses bytes that were not its to bring";
+  if (receive.way == By::rdma) return offset == receive.offset ? nullptr : "refuses bytes that were not its to bring";
   const Request::Shared& shared = receive.shared;
   const std::size_t end = shared.back == 0 ? receive.stop : shared.chunk_at(shared.chunks - shared.back);
   return offset < shared.start || offset > end ? "refuses bytes that were not its to bring" : nullptr;

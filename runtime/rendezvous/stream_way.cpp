@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 /// Shorter through a ring: the receiver copies the first segment out while the sender fills the next.
-constexpr std::size_t segment_bytes = bounce_bytes / 2;
+constexpr std::size_t part_bytes = bounce_bytes / 2;
 /// What a transport that streams out of the sender's memory is given at a time.
 constexpr std::size_t max_streamed_bytes = 128 * 1024;
 /// A stream yields to other work after this many messages.
@@ -77,7 +77,7 @@ std::size_t StreamWay::push(const Request& send) {
 
 std::size_t StreamWay::push_copied(const Request& send, std::size_t max_bytes) {
   const std::size_t room =
-      send.peer == parts_.job.self ? bounce_bytes : std::min(segment_bytes, parts_.job.transport->max_payload(send.peer));
+      send.peer == parts_.job.self ? bounce_bytes : std::min(part_bytes, parts_.job.transport->max_payload(send.peer));
   const std::size_t bytes = std::min(room, max_bytes);
   std::byte* target = parts_.outbox.reserve(send.peer, bytes);
   if (!target) return 0;

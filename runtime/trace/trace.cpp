@@ -20,10 +20,10 @@ namespace {
 constinit std::atomic<Writer*> current{nullptr};
 
 /// In the static block: a signal handler must not allocate it.
-[[gnu::tls_model("initial-exec")]] constinit thread_local Stream stream;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Stream own_stream;
 
 void leave(void*) {
-  if (stream.writer) stream.writer->leave(stream);
+  if (own_stream.writer) own_stream.writer->leave(own_stream);
 }
 
 /// Values of these keys lie in the thread itself; for others the C library allocates, which a signal handler must not.
@@ -63,12 +63,12 @@ void abandon() {
 
 std::uint64_t now() {
   const Writer* const writer = current.load(std::memory_order_acquire);
-  return writer && stream.writer == writer ? std::max(stream.last_time, stream.clock.now()) : now_ns();
+  return writer && own_stream.writer == writer ? std::max(own_stream.last_time, own_stream.clock.now()) : now_ns();
 }
 
 std::uint64_t last_record_ns() {
   const Writer* const writer = current.load(std::memory_order_acquire);
-  return writer && stream.writer == writer ? stream.last_time : 0;
+  return writer && own_stream.writer == writer ? own_stream.last_time : 0;
 }
 
 namespace {
@@ -77,18 +77,18 @@ namespace {
 [[gnu::noinline, gnu::cold]] void append_to_next(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
   Writer* const writer = current.load(std::memory_order_acquire);
   if (!writer) return;
-  if (stream.writer != writer) {
+  if (own_stream.writer != writer) {
     // Without it, the last chunk of a thread that has ended stays as it is.
-    if (end_of_thread() < keys_without_allocation) pthread_setspecific(end_of_thread(), &stream);
+    if (end_of_thread() < keys_without_allocation) pthread_setspecific(end_of_thread(), &own_stream);
   }
-  writer->append_to_next(stream, record, since_ns, at_ns);
+  writer->append_to_next(own_stream, record, since_ns, at_ns);
 }
 
 }  // namespace
 
 void detail::append(const RecordWords& record, std::uint64_t since_ns, std::uint64_t at_ns) {
-  const bool introduced = stream.writer == current.load(std::memory_order_acquire);
-  if (introduced && stream.append(record, since_ns, at_ns)) [[likely]]
+  const bool introduced = own_stream.writer == current.load(std::memory_order_acquire);
+  if (introduced && own_stream.append(record, since_ns, at_ns)) [[likely]]
     return;
   append_to_next(record, since_ns, at_ns);
 }

@@ -1,6 +1,7 @@
 // What MPI demands and Open MPI 4.1.4 itself does not do; so these cases are never run on the host alone.
 //  - Truncation of a message that goes by rendezvous: the host writes past the end of the buffer (cross-memory attach).
 //  - A buffered send that finds no room: the host gives the error, and then MPI_Buffer_detach never returns.
+//  - The empty status of a null request has no error: the host's MPI_Request_get_status leaves what lay in that field.
 //  - A large persistent buffered send that is started again: the host sends the data of the first start.
 #include "truncation.h"
 
@@ -65,8 +66,21 @@ static void buffered_persistent_large(void) {
   free(buffer);
 }
 
+static void status_of_a_null_request(void) {
+  MPI_Status status;
+  int flag = 0;
+  memset(&status, 0x5a, sizeof status);
+  MPI_Request_get_status(MPI_REQUEST_NULL, &flag, &status);
+  EXPECT_EQ(flag, 1);
+  EXPECT_EQ(status.MPI_SOURCE, MPI_ANY_SOURCE);
+  EXPECT_EQ(status.MPI_TAG, MPI_ANY_TAG);
+  EXPECT_EQ(status.MPI_ERROR, MPI_SUCCESS);
+  MPI_Request_get_status(MPI_REQUEST_NULL, &flag, IGNORE);
+}
+
 static const Case cases[] = {CASE(truncated_large_recv, 2),     CASE(truncated_large_into_small, 2),
                              CASE(truncated_irecv, 2),          CASE(truncated_test, 2),
                              CASE(truncated_mrecv, 2),          CASE(truncated_large_to_itself, 1),
-                             CASE(too_large_for_the_buffer, 1), CASE(buffered_persistent_large, 2)};
+                             CASE(too_large_for_the_buffer, 1), CASE(buffered_persistent_large, 2),
+                             CASE(status_of_a_null_request, 1)};
 SUITE(cases)
