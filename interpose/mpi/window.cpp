@@ -36,13 +36,12 @@ Window* find_window(MPI_Win window) { return windows.find(window); }
 
 }  // namespace detail
 
-Window::Window(MPI_Win handle, MPI_Win words, Members members)
+Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, bool is_allocated, std::vector<Memory> memories)
     : handle_(handle),
-      words_(words),
-      wakeable_(std::move(members.wakeable)),
-      memories_(std::move(members.memories)),
-      is_allocated_(members.are_allocated),
-      sync_(std::move(members.controls), static_cast<std::size_t>(members.self), *this) {
+      words_(std::move(words)),
+      memories_(std::move(memories)),
+      is_allocated_(is_allocated),
+      sync_(words_->all(), static_cast<std::size_t>(self), *this) {
   host().Win_get_group(handle_, &group_);
   windows.insert(handle_, this);
   detail::carried_windows.fetch_add(1, std::memory_order_relaxed);
@@ -52,12 +51,12 @@ void Window::close() {
   windows.erase(handle_, this);
   detail::carried_windows.fetch_sub(1, std::memory_order_relaxed);
   host().Group_free(&group_);
-  host().Win_free(&words_);
+  words_->free();
 }
 
 bool Window::wait(WindowWait& wait, std::uint64_t limit_ns) { return Engine::Windows(engine()).wait(wait, limit_ns); }
 
-void Window::wake(std::size_t member) { Engine::Windows(engine()).wake(wakeable_[member]); }
+void Window::wake(std::size_t member) { Engine::Windows(engine()).wake(words_->members()[member]); }
 
 std::optional<WindowSync::Members> Window::members_of(MPI_Group group) const {
   int size = 0;

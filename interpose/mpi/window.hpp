@@ -1,8 +1,7 @@
 // Windows whose one-sided communication Sluice carries (docs/onesided.md).
 //
 // Behind each there is a window of the host's, which gives the program's handle, attributes, name and error handler. That of
-// MPI_Win_allocate has shared memory, mapped by all members. A second one, of shared memory too, which nobody else sees, has the
-// words of their synchronisation.
+// MPI_Win_allocate has shared memory, mapped by all members. The words of their synchronisation lie elsewhere (window_words.hpp).
 //
 // Who carries a window all members decide alike when it is made, and it stays so.
 //
@@ -14,10 +13,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "interpose/mpi/communicators.hpp"
+#include "interpose/mpi/window_words.hpp"
 #include "runtime/window/sync.hpp"
 
 namespace sluice {
@@ -31,16 +31,9 @@ class Window final : private WindowSync::Host {
     std::size_t bytes = 0;
     std::size_t unit = 1;  // of displacements
   };
-  struct Members {
-    std::vector<WindowMember> wakeable;
-    std::vector<WindowControl> controls;
-    std::vector<Memory> memories;
-    int self = 0;
-    bool are_allocated = true;  // their memories are the host's
-  };
 
-  /// `words`: the host's window that has them. Both handles stay its caller's until `close`.
-  Window(MPI_Win handle, MPI_Win words, Members members);
+  /// `self`: this rank in it. `is_allocated`: the memories, by rank, are the host's. `handle` stays its caller's until `close`.
+  Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, bool is_allocated, std::vector<Memory> memories);
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
@@ -49,7 +42,7 @@ class Window final : private WindowSync::Host {
   [[nodiscard]] const WindowEpochs& epochs() const { return sync_.epochs(); }
   [[nodiscard]] bool has_rank(int rank) const { return static_cast<unsigned>(rank) < memories_.size(); }
   [[nodiscard]] const Memory& memory(int rank) const { return memories_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] const WindowMember& member(std::size_t rank) const { return wakeable_[rank]; }
+  [[nodiscard]] const WindowMember& member(std::size_t rank) const { return words_->members()[rank]; }
   [[nodiscard]] bool is_allocated() const { return is_allocated_; }
   [[nodiscard]] bool may_access(int rank) const { return epochs().may_access(static_cast<std::size_t>(rank)); }
   /// Ranks in the window of a group's members; nothing if it is no group of such.
@@ -66,9 +59,8 @@ class Window final : private WindowSync::Host {
   void wake(std::size_t member) override;
 
   const MPI_Win handle_;
-  MPI_Win words_;
+  const std::unique_ptr<WindowWords> words_;
   MPI_Group group_{};
-  const std::vector<WindowMember> wakeable_;
   const std::vector<Memory> memories_;
   const bool is_allocated_;
   WindowSync sync_;

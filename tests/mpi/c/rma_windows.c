@@ -89,6 +89,68 @@ static void many_windows(void) {
   }
 }
 
+static void exchange_by_each_synchronisation(Exposed* shared, int rounds, MPI_Group neighbours) {
+  for (int i = 0; i < rounds; i++) {
+    const int sent = 10 * i + rank, added = 5;
+    MPI_Win_fence(0, shared->win);
+    MPI_Put(&sent, 1, MPI_INT, right(), 0, 1, MPI_INT, shared->win);
+    MPI_Win_fence(0, shared->win);
+    EXPECT_EQ(((int*)shared->base)[0], 10 * i + left());
+    MPI_Barrier(WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right(), 0, shared->win);
+    MPI_Accumulate(&added, 1, MPI_INT, right(), 1, 1, MPI_INT, MPI_SUM, shared->win);
+    MPI_Win_unlock(right(), shared->win);
+    MPI_Barrier(WORLD);
+    EXPECT_EQ(((int*)shared->base)[1], 5 * (i + 1));
+    MPI_Win_post(neighbours, 0, shared->win);
+    MPI_Win_start(neighbours, 0, shared->win);
+    MPI_Put(&sent, 1, MPI_INT, right(), 2, 1, MPI_INT, shared->win);
+    MPI_Win_complete(shared->win);
+    MPI_Win_wait(shared->win);
+    EXPECT_EQ(((int*)shared->base)[2], 10 * i + left());
+    MPI_Barrier(WORLD);
+  }
+}
+
+// Each begins anew, whatever those before it have counted.
+static void one_after_another(void) {
+  MPI_Comm twin;
+  MPI_Comm_dup(WORLD, &twin);
+  MPI_Group all, neighbours;
+  const int both[2] = {left(), right()};
+  MPI_Comm_group(WORLD, &all);
+  MPI_Group_incl(all, left() == right() ? 1 : 2, both, &neighbours);
+  for (int i = 0; i < 12; i++) {
+    Exposed shared = expose_on((Kind)(i % kinds), 64, 4, i % 3 ? WORLD : twin);
+    exchange_by_each_synchronisation(&shared, 1 + i % 4, neighbours);
+    conceal(&shared);
+  }
+  MPI_Group_free(&neighbours);
+  MPI_Group_free(&all);
+  MPI_Comm_free(&twin);
+}
+
+static void more_at_once_than_have_room(void) {
+  enum { count = 70 };
+  Exposed all[count];
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < count; i++) all[i] = expose((Kind)(i % kinds), 64, 4);
+    for (int i = 0; i < count; i++) {
+      const int sent = 100 * i + rank;
+      MPI_Win_lock(MPI_LOCK_SHARED, right(), 0, all[i].win);
+      MPI_Put(&sent, 1, MPI_INT, right(), i % 16, 1, MPI_INT, all[i].win);
+      MPI_Win_unlock(right(), all[i].win);
+    }
+    MPI_Barrier(WORLD);
+    for (int i = 0; i < count; i++) {
+      MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, all[i].win);
+      EXPECT_EQ(((int*)all[i].base)[i % 16], 100 * i + left());
+      MPI_Win_unlock(rank, all[i].win);
+    }
+    for (int i = 0; i < count; i++) conceal(&all[(i * 31) % count]);
+  }
+}
+
 // Of parts of the world, in another order, and freed before the window is used. Part by part: the host (4.1) names a window's
 // file by the communicator's number, which parts that share no rank have in common.
 static void on_other_communicators(void) {
@@ -143,7 +205,8 @@ static void errors_return(void) {
 }
 
 static const Case cases[] = {
-    CASE(attributes, 1),   CASE(names_groups_and_keys, 1),  CASE(no_memory_on_some, 1),
-    CASE(many_windows, 1), CASE(on_other_communicators, 1), CASE(errors_return, 1),
+    CASE(attributes, 1),        CASE(names_groups_and_keys, 1),       CASE(no_memory_on_some, 1),
+    CASE(many_windows, 1),      CASE(on_other_communicators, 1),      CASE(errors_return, 1),
+    CASE(one_after_another, 1), CASE(more_at_once_than_have_room, 1),
 };
 SUITE(cases)
