@@ -82,7 +82,8 @@ def targets():
 
 
 def unit_programs(directory):
-    """Name and path of every unit test program of a configured directory."""
+    """Name and path of every unit test program of a configured directory that is to run there."""
+    suite = "sluice:unit" if directory == BUILD else "sluice:sanitized"
     outcome = run(["meson", "introspect", "--tests", directory], 60)
     tests = json.loads(outcome.output)
-    return [(test["name"], pathlib.Path(test["cmd"][0])) for test in tests if "sluice:unit" in test["suite"]]
+    return [(test["name"], pathlib.Path(test["cmd"][0])) for test in tests if suite in test["suite"]]

@@ -19,14 +19,15 @@ SLOWER_UNDER_SANITIZERS = 5
 
 def unit_tests(directory, seconds, multiplier=1):
     """Runs every unit test program of a build directory that was built."""
-    programs = {name: path for name, path in builds.unit_programs(directory) if _belongs(name, directory)}
+    programs = dict(builds.unit_programs(directory))
     names = [name for name, path in programs.items() if path.exists()]
     log = directory / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
     command = ["meson", "test", "-C", directory, "--no-rebuild", "--suite", "unit", "--timeout-multiplier", multiplier, *names]
     outcome = run(command, seconds, env=SANITIZER_OPTIONS)
     total = Tally()
-    for name in sorted((_sources(directory) | programs.keys()) - set(names)):
+    expected = programs.keys() | (_sources() if directory == builds.BUILD else set())
+    for name in sorted(expected - set(names)):
         print(f"FAIL {name}: " + ("not built" if name in programs else "not listed in tests/unit/meson.build"))
         total.failed += 1
     if outcome.timed_out or not log.exists():
@@ -37,19 +38,10 @@ def unit_tests(directory, seconds, multiplier=1):
     return total
 
 
-def _sources(directory):
+def _sources():
     """Names of all unit tests that lie in the tree."""
     tests = builds.ROOT / "tests" / "unit"
-    names = {str(path.relative_to(tests)).removesuffix("_test.cpp") for path in tests.rglob("*_test.cpp")}
-    return {name for name in names if _belongs(name, directory)}
-
-
-def _belongs(name, directory):
-    """Sanitizers look at what runs in threads and in signal handlers, and at what reads bytes that may be damaged; the rest is not built for them
-    (tests/unit/meson.build)."""
-    if name == "tools/trace_file":
-        return directory != builds.TSAN
-    return directory == builds.BUILD or not (name.startswith("tools/") or name == "runtime/rendezvous/rdma_cost")
+    return {str(path.relative_to(tests)).removesuffix("_test.cpp") for path in tests.rglob("*_test.cpp")}
 
 
 def _number(label, output):
