@@ -79,8 +79,15 @@ int Window::raise(int code, const char* function) const {
   return code;
 }
 
+void call_it_allocated(MPI_Win window) {
+  int* flavor = nullptr;
+  int found = 0;
+  const int code = host().Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, static_cast<void*>(&flavor), &found);
+  if (code == MPI_SUCCESS && found != 0) *flavor = MPI_WIN_FLAVOR_ALLOCATE;
+}
+
 int window_attribute(const Window& window, int key, void* value, int* found) {
-  static int flavor = MPI_WIN_FLAVOR_ALLOCATE;  // the program gets its address
+  static int flavor = MPI_WIN_FLAVOR_ALLOCATE;  // the program gets its address; MPICH tells that of a copy made anew
   const int code = host().Win_get_attr(window.handle(), key, value, found);
   if (code == MPI_SUCCESS && key == MPI_WIN_CREATE_FLAVOR && window.is_allocated()) *static_cast<int**>(value) = &flavor;
   return code;

@@ -82,6 +82,8 @@ inline Window* carried_window(MPI_Win window) {
 int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window);
 int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window);
 int free_window(MPI_Win* window);
+/// What the host's own Fortran calls read: Open MPI gives the address at which it keeps the flavor.
+void call_it_allocated(MPI_Win window);
 /// MPI_Win_get_attr of one that Sluice carries.
 int window_attribute(const Window& window, int key, void* value, int* found);
 

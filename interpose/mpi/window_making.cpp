@@ -111,6 +111,7 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
     words->free();
     return code;
   }
+  call_it_allocated(*window);
   std::vector<Window::Memory> memories;
   for (const Memory& memory : said.memories()) {
     const int rank = static_cast<int>(memories.size());

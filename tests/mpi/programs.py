@@ -151,6 +151,7 @@ PROGRAMS = [
     *(Program("finalize", ranks=and_alone({**only_with(2), "sends": (2,)}), arguments=(case,)) for case in FINALIZE_CASES_OF_ONE),
     Program("f08_messages", ranks=TWO_OR_MORE, language="fortran"),
     Program("f08_requests", ranks=TWO_OR_MORE, language="fortran"),
+    Program("f08_windows", ranks={"onesided": (2, 3, 5), "release": (2, 4)}, language="fortran"),
     Program("use_mpi", ranks=TWO_OR_MORE, language="fortran"),
     Program("mpif_h", ranks=TWO_OR_MORE, language="fortran"),
     Program("mixed_operations", language="python"),
