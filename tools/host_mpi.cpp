@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 /// Of Open MPI 4, 5 and 6, whose handles and predefined objects Sluice knows.
-constexpr const char* library = "libmpi.so.40";
+constexpr const char* host_library = "libmpi.so.40";
 constexpr std::size_t longest_version = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING of the standard interface; Open MPI has 256
 constexpr std::array<std::string_view, 3> tested = {"Open MPI v4.1.", "Open MPI v5.0.", "Open MPI v6.0."};
 /// With other handles: MPICH as Debian names it, MPICH and its kin, and the standard interface of any.
@@ -39,7 +39,7 @@ std::string without_host(std::string why) {
 const char* const tested_versions = "4.1, 5.0 and 6.0";
 
 HostMpi find_host_mpi() {
-  const Library handle = load(library);
+  const Library handle = load(host_library);
   if (!handle) return {false, "", without_host(::dlerror()), ""};
 
   using GetLibraryVersion = int (*)(char*, int*);
@@ -47,7 +47,7 @@ HostMpi find_host_mpi() {
   std::array<char, longest_version + 1> text{};
   int length = 0;
   if (!get_version || get_version(text.data(), &length) != 0)
-    return {false, "", std::string(library) + " does not tell its version", ""};
+    return {false, "", std::string(host_library) + " does not tell its version", ""};
   HostMpi host{true, text.data(), "", ""};
   const auto is_told = [&](std::string_view version) { return host.version.find(version) != std::string::npos; };
   if (!is_told("Open MPI v")) {

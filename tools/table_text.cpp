@@ -61,4 +61,6 @@ std::string TextTable::text(const Palette& palette) const {
   return all;
 }
 
+std::string heading(const Palette& palette, const std::string& title) { return "\n" + palette.paint(Colour::bold, title) + "\n"; }
+
 }  // namespace sluice

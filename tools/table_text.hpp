@@ -14,6 +14,9 @@ namespace sluice {
 /// "840", "12.3 K", "4.56 M": bytes in powers of 1024
 [[nodiscard]] std::string show_size(std::uint64_t bytes);
 
+/// The title of what follows, after an empty line.
+[[nodiscard]] std::string heading(const Palette& palette, const std::string& title);
+
 /// Columns as wide as what stands in them.
 class TextTable {
  public:

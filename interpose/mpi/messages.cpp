@@ -24,15 +24,15 @@ MatchedProbe* reserve_slots() {
 
 constinit std::atomic<MatchedProbe*> first_slot{nullptr};
 constinit SpinLock slots_lock;
-constinit std::size_t slots_used = 0;      // belongs to slots_lock
-constinit MatchedProbe* unused = nullptr;  // belongs to slots_lock
+constinit std::size_t slots_used = 0;          // belongs to slots_lock
+constinit MatchedProbe* free_slots = nullptr;  // belongs to slots_lock
 
 MatchedProbe* take_slot() {
   const std::scoped_lock guard(slots_lock);
   if (!first_slot.load(std::memory_order_relaxed)) first_slot.store(reserve_slots(), std::memory_order_release);
-  if (unused) {
-    MatchedProbe* slot = unused;
-    unused = slot->next_unused;
+  if (free_slots) {
+    MatchedProbe* slot = free_slots;
+    free_slots = slot->next_unused;
     return slot;
   }
   MatchedProbe* slots = first_slot.load(std::memory_order_relaxed);
@@ -59,8 +59,8 @@ MatchedProbe* find_message(MPI_Message handle) {
 MatchedProbe take_message(MatchedProbe& slot) {
   const MatchedProbe taken = slot;
   const std::scoped_lock guard(slots_lock);
-  slot = {nullptr, nullptr, unused};
-  unused = &slot;
+  slot = {nullptr, nullptr, free_slots};
+  free_slots = &slot;
   return taken;
 }
 

@@ -21,7 +21,7 @@ struct ClosePipe {
 };
 
 /// The first line of what a command prints, or nothing.
-std::string first_line_of(const char* command) {
+std::string first_line_printed_by(const char* command) {
   const std::unique_ptr<std::FILE, ClosePipe> pipe(::popen(command, "r"));
   std::array<char, 512> line{};
   if (!pipe || !std::fgets(line.data(), static_cast<int>(line.size()), pipe.get())) return "";
@@ -41,7 +41,7 @@ Finding examine_host(const Examined&) {
 }
 
 Finding examine_launcher(const Examined&) {
-  const std::string version = first_line_of("mpirun --version 2>/dev/null </dev/null");
+  const std::string version = first_line_printed_by("mpirun --version 2>/dev/null </dev/null");
   if (version.empty())
     return {State::warning, "no mpirun that tells its version is in the PATH", "Put Open MPI's directory into the PATH"};
   if (version.find("(Open MPI)") == std::string::npos) {

@@ -21,8 +21,6 @@ constexpr std::array<const char*, BufferTotals::directions> direction_names{"sen
                                                                             "received, large"};
 constexpr std::uint64_t paper_share = 25;  // FB, section 3.3.1; the default of SLUICE_FREQUENT_SHARE
 
-std::string heading(const Palette& palette, const std::string& title) { return "\n" + palette.paint(Colour::bold, title) + "\n"; }
-
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }

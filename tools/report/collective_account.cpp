@@ -10,8 +10,6 @@ using trace::Kind;
 
 namespace {
 
-Ns since(std::int64_t earlier, std::int64_t later) { return static_cast<Ns>(std::max<std::int64_t>(later - earlier, 0)); }
-
 /// Of these a rank other than the root waits for nobody but the root, whoever else hands on what the root gives.
 bool waits_for_root_only(CollectiveKind kind) { return kind == CollectiveKind::bcast || kind == CollectiveKind::scatter; }
 

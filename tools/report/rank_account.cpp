@@ -22,8 +22,6 @@ PlacePath path_of(const Site& site) {
   return path;
 }
 
-Ns since(std::int64_t earlier, std::int64_t later) { return static_cast<Ns>(std::max<std::int64_t>(later - earlier, 0)); }
-
 }  // namespace
 
 RankAccount::RankAccount(const TraceFile& file, Symbols& symbols, ReportTotals& totals,

@@ -17,8 +17,8 @@ namespace {
 
 void print(const std::string& text) { fmt::print("{}", text); }
 
-std::string as_text(const nlohmann::json& json) {
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+std::string as_text(const nlohmann::json& value) {
+  return value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 /// Once more from the beginning, with all ranks side by side.

@@ -13,8 +13,6 @@ namespace {
 
 using Align = TextTable::Align;
 
-std::string heading(const Palette& palette, const std::string& title) { return "\n" + palette.paint(Colour::bold, title) + "\n"; }
-
 std::string most_frequent(const std::map<std::string, std::uint64_t>& counts) {
   const auto most =
       std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -22,6 +22,9 @@ namespace sluice {
 
 using Ns = std::uint64_t;
 
+/// Times of two ranks may be in the wrong order by what their clocks differ.
+inline Ns since(std::int64_t earlier, std::int64_t later) { return static_cast<Ns>(std::max<std::int64_t>(later - earlier, 0)); }
+
 struct Waiting {
   Ns waited = 0;
   Ns saved = 0;

@@ -23,12 +23,24 @@ from sluice_dev.testing.suites import ALL, ORDINARY, QUICK
 # The whole run: a machine may be slow, but whoever waits for a run has a limit of his own.
 WHOLE_RUN_SECONDS = {QUICK: 20 * 60, ORDINARY: 150 * 60, ALL: 24 * 3600}
 LONGEST_OF_ALL = 6 * 3600  # a step with all that it has
-SANITIZED_TARGET = "unit-tests"
+SANITIZED_TARGET = "sanitized-tests"
+SANITIZERS = {"unit-asan": builds.ASAN, "unit-tsan": builds.TSAN}
+
+
+def unit_suite():
+    """Where the sanitizers' builds run as well, what shows nothing more without one is left out: tests/unit/selected.py."""
+    options = parse_options()
+    names = [step.name for step in wanted_steps(options)]
+    return "plain" if options.level == ORDINARY and all(step in names for step in SANITIZERS) else "unit"
 
 
 def build_normal(seconds, _level):
-    builds.build(builds.BUILD, seconds)
+    builds.build(builds.BUILD, seconds, [*builds.all_but_tests(builds.BUILD, seconds), f"{unit_suite()}-tests"])
     return Tally(passed=1)
+
+
+def unit_tests(seconds, _level):
+    return unit.unit_tests(builds.BUILD, seconds, unit_suite())
 
 
 def sanitized(directory):
@@ -40,7 +52,7 @@ def sanitized(directory):
         except builds.BuildFailed as error:
             print(f"FAIL {error}")
             tally = Tally(failed=1)
-        tally.add(unit.unit_tests(directory, seconds, unit.SLOWER_UNDER_SANITIZERS))
+        tally.add(unit.unit_tests(directory, seconds, "sanitized", unit.SLOWER_UNDER_SANITIZERS))
         return tally
     return step
 
@@ -54,7 +66,7 @@ def faults(seconds, level):
     wanted = [step.name for step in wanted_steps(parse_options())]
     if "fuzz" in wanted:
         fuzzing.start(seconds)
-    directories = [directory for step, directory in (("unit-asan", builds.ASAN), ("unit-tsan", builds.TSAN)) if step in wanted]
+    directories = [directory for step, directory in SANITIZERS.items() if step in wanted]
     if directories:
         sanitized_builds.start(directories, SANITIZED_TARGET, seconds)
     return suites.step("mpi-faults")(seconds, level)
@@ -83,13 +95,13 @@ STEPS = [
     Step("layers", 60, of_any_level(layers.layers), quick=True),
     Step("shape", 60, of_any_level(shape.shape), quick=True),
     Step("documentation", 60, of_any_level(documentation.documentation), quick=True),
-    Step("unit", 600, of_any_level(lambda seconds: unit.unit_tests(builds.BUILD, seconds)), quick=True),
+    Step("unit", 600, unit_tests, quick=True),
     Step("installation", 240, of_any_level(installation.installation)),
     Step("mpi-faults", 1200, faults),
     Step("fuzz", 300, of_any_level(fuzzing.results)),
     suite_step("hosts-faults", 300),
-    Step("unit-asan", 1200, sanitized(builds.ASAN)),
-    Step("unit-tsan", 1200, sanitized(builds.TSAN)),
+    Step("unit-asan", 1200, sanitized(SANITIZERS["unit-asan"])),
+    Step("unit-tsan", 1200, sanitized(SANITIZERS["unit-tsan"])),
     suite_step("mpi", 1200, quick=True),
     suite_step("mpi-hostile", 1200),
     suite_step("mpi-real", 800),

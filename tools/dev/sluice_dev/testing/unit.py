@@ -17,18 +17,19 @@ SANITIZER_OPTIONS = {
 SLOWER_UNDER_SANITIZERS = 5
 
 
-def unit_tests(directory, seconds, multiplier=1):
-    """Runs every unit test program of a build directory that was built."""
-    programs = dict(builds.unit_programs(directory))
+def unit_tests(directory, seconds, suite, multiplier=1):
+    """Runs every unit test program of this suite that was built in a build directory."""
+    programs = dict(builds.unit_programs(directory, suite))
     names = [name for name, path in programs.items() if path.exists()]
     log = directory / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
     command = ["meson", "test", "-C", directory, "--no-rebuild", "--suite", "unit", "--timeout-multiplier", multiplier, *names]
     outcome = run(command, seconds, env=SANITIZER_OPTIONS)
     total = Tally()
-    expected = programs.keys() | (_sources() if directory == builds.BUILD else set())
-    for name in sorted(expected - set(names)):
-        print(f"FAIL {name}: " + ("not built" if name in programs else "not listed in tests/unit/meson.build"))
+    complaints = {name: "not built" for name in programs.keys() - set(names)}
+    complaints |= {name: "not listed in tests/unit/meson.build" for name in _sources() - dict(builds.unit_programs(directory, "unit")).keys()}
+    for name in sorted(complaints):
+        print(f"FAIL {name}: {complaints[name]}")
         total.failed += 1
     if outcome.timed_out or not log.exists():
         print(f"FAIL unit tests in {directory.name}:\n{outcome.output}")
