@@ -35,6 +35,8 @@ JOB_ENVIRONMENT = {
     # A warning of the host about a fork in a rank is not a result.
     "OMPI_MCA_mpi_warn_on_fork": "0",
     "OMPI_MCA_btl_base_warn_component_unused": "0",
+    # What the host would choose here by itself, after it has opened the libraries of many adapters: half of the time of a short job.
+    "OMPI_MCA_pml": "ob1",
 }
 # Where all memory gets huge pages, programs that do not ask for them are tested as elsewhere: what they receive is released.
 if THP_ENABLED.exists() and "[always]" in THP_ENABLED.read_text():

@@ -20,6 +20,7 @@ SUITES = {
     "mpi-real": ("real/run", {ALL: ["--all"]}),
     "mpi-mpich": ("mpich/run", {ALL: ["--all"]}),
     "mpi-mpi4py": ("mpi4py/run", {ALL: ["--all"]}),
+    "mpi-coarrays": ("coarrays/run", {ALL: ["--all"]}),
     "mpi-small": ("small/run", {ALL: ["--all"]}),
     "mpi-apps": ("apps/run", {ALL: ["--all"]}),
     "mpi-trace": ("trace/run", {ALL: ["--long"]}),

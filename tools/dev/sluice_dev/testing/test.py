@@ -107,6 +107,7 @@ STEPS = [
     suite_step("mpi-real", 800),
     suite_step("mpi-mpich", 1500),
     suite_step("mpi-mpi4py", 800),
+    suite_step("mpi-coarrays", 300),
     suite_step("mpi-small", 900),
     suite_step("mpi-apps", 120),
     Step("mpi-hosts", 600, suites.on_hosts),
