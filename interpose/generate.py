@@ -41,7 +41,7 @@ BODIES = {
     "SHARES": "return sluice::host_activity().shared(sluice::host().{name}({arguments}), {last});",
     "OPENS": "return sluice::{maker}_window({arguments});",
     "FREES": "return sluice::free_window({arguments});",
-    "ASKS": "return sluice::window_attribute(*carried, {arguments});",
+    "ASKS": "return sluice::window_calls::{name}(*carried, {arguments});",
     "WINDOW": "",  # as SETTLED or STARTS
     "MAKES_COMM": "return sluice::adopt_new(sluice::host().{name}({arguments}), {last});",
 }
@@ -169,7 +169,7 @@ class Call:
 
     def asked(self):
         passed = ", ".join(self.arguments)
-        own = BODIES[self.kind].format(arguments=", ".join(argument for argument in self.arguments if argument != "win"))
+        own = BODIES[self.kind].format(name=self.name, arguments=", ".join(argument for argument in self.arguments if argument != "win"))
         body = f"if (const sluice::Window* const carried = sluice::carried_window(win)) {own} return sluice::host().{self.name}({passed});"
         return self.chosen("", f"return engaged_{self.name}({passed});", body)
 

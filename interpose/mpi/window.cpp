@@ -7,6 +7,7 @@
 
 #include "interpose/mpi/entry.hpp"
 #include "interpose/mpi/handle_table.hpp"
+#include "interpose/mpi/window_calls.hpp"
 
 namespace sluice {
 namespace {
@@ -36,11 +37,12 @@ Window* find_window(MPI_Win window) { return windows.find(window); }
 
 }  // namespace detail
 
-Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, bool is_allocated, std::vector<Memory> memories)
+Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, std::optional<Allocated> allocated,
+               std::vector<Memory> memories)
     : handle_(handle),
       words_(std::move(words)),
       memories_(std::move(memories)),
-      is_allocated_(is_allocated),
+      allocated_(std::move(allocated)),
       sync_(words_->all(), static_cast<std::size_t>(self), *this) {
   host().Win_get_group(handle_, &group_);
   windows.insert(handle_, this);
@@ -86,12 +88,22 @@ void call_it_allocated(MPI_Win window) {
   if (code == MPI_SUCCESS && found != 0) *flavor = MPI_WIN_FLAVOR_ALLOCATE;
 }
 
-int window_attribute(const Window& window, int key, void* value, int* found) {
+namespace window_calls {
+
+int Win_get_attr(const Window& window, int key, void* value, int* found) {
   static int flavor = MPI_WIN_FLAVOR_ALLOCATE;  // the program gets its address; MPICH tells that of a copy made anew
   const int code = host().Win_get_attr(window.handle(), key, value, found);
-  if (code == MPI_SUCCESS && key == MPI_WIN_CREATE_FLAVOR && window.is_allocated()) *static_cast<int**>(value) = &flavor;
+  if (code == MPI_SUCCESS && key == MPI_WIN_CREATE_FLAVOR && window.allocated()) *static_cast<int**>(value) = &flavor;
   return code;
 }
+
+int Win_get_info(const Window& window, MPI_Info* info) {
+  const int code = host().Win_get_info(window.handle(), info);
+  if (code == MPI_SUCCESS && window.allocated()) SharedMemoryInfo::give_back(*info, window.allocated()->asked_layout);
+  return code;
+}
+
+}  // namespace window_calls
 
 int free_window(MPI_Win* window) {
   const MPI_Win handle = window ? *window : nullptr;

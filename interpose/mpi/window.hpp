@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "interpose/mpi/shared_memory.hpp"
 #include "interpose/mpi/window_words.hpp"
 #include "runtime/window/sync.hpp"
 
@@ -32,8 +34,14 @@ class Window final : private WindowSync::Host {
     std::size_t unit = 1;  // of displacements
   };
 
-  /// `self`: this rank in it. `is_allocated`: the memories, by rank, are the host's. `handle` stays its caller's until `close`.
-  Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, bool is_allocated, std::vector<Memory> memories);
+  /// What is known of one of MPI_Win_allocate.
+  struct Allocated {
+    std::string asked_layout;  // the program's hint of that name: SharedMemoryInfo
+  };
+
+  /// `self`: this rank in it. `allocated`: the memories, by rank, are the host's. `handle` stays its caller's until `close`.
+  Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, std::optional<Allocated> allocated,
+         std::vector<Memory> memories);
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
@@ -43,7 +51,7 @@ class Window final : private WindowSync::Host {
   [[nodiscard]] bool has_rank(int rank) const { return static_cast<unsigned>(rank) < memories_.size(); }
   [[nodiscard]] const Memory& memory(int rank) const { return memories_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const WindowMember& member(std::size_t rank) const { return words_->members()[rank]; }
-  [[nodiscard]] bool is_allocated() const { return is_allocated_; }
+  [[nodiscard]] const std::optional<Allocated>& allocated() const { return allocated_; }
   [[nodiscard]] bool may_access(int rank) const { return epochs().may_access(static_cast<std::size_t>(rank)); }
   /// Ranks in the window of a group's members; nothing if it is no group of such.
   [[nodiscard]] std::optional<WindowSync::Members> members_of(MPI_Group group) const;
@@ -62,7 +70,7 @@ class Window final : private WindowSync::Host {
   const std::unique_ptr<WindowWords> words_;
   MPI_Group group_{};
   const std::vector<Memory> memories_;
-  const bool is_allocated_;
+  const std::optional<Allocated> allocated_;
   WindowSync sync_;
 };
 
@@ -84,7 +92,5 @@ int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
 int free_window(MPI_Win* window);
 /// What the host's own Fortran calls read: Open MPI gives the address at which it keeps the flavor.
 void call_it_allocated(MPI_Win window);
-/// MPI_Win_get_attr of one that Sluice carries.
-int window_attribute(const Window& window, int key, void* value, int* found);
 
 }  // namespace sluice

@@ -26,6 +26,10 @@ int Win_flush_all(Window& window);
 int Win_flush_local_all(Window& window);
 int Win_sync(Window& window);
 
+// As the program made it, whatever the host's window behind it is.
+int Win_get_attr(const Window& window, int key, void* value, int* found);
+int Win_get_info(const Window& window, MPI_Info* info);
+
 int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
         MPI_Count target_count, MPI_Datatype target_type);
 int Get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Count target_count,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -79,9 +80,10 @@ int shared_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, vo
 }
 
 /// Until MPI_Win_free.
-void keep(MPI_Win window, std::unique_ptr<WindowWords> words, int self, bool are_allocated,
+void keep(MPI_Win window, std::unique_ptr<WindowWords> words, int self, std::optional<Window::Allocated> allocated,
           std::vector<Window::Memory> memories) {
-  static_cast<void>(std::make_unique<Window>(window, std::move(words), self, are_allocated, std::move(memories)).release());
+  static_cast<void>(
+      std::make_unique<Window>(window, std::move(words), self, std::move(allocated), std::move(memories)).release());
 }
 
 int host_created(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
@@ -117,7 +119,7 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
     const int rank = static_cast<int>(memories.size());
     memories.push_back({.base = shared_base(*window, rank), .bytes = memory.bytes, .unit = memory.unit});
   }
-  keep(*window, std::move(words), communicator->rank, true, std::move(memories));
+  keep(*window, std::move(words), communicator->rank, Window::Allocated{shared.asked_layout()}, std::move(memories));
   return host_activity().shared(MPI_SUCCESS, window);
 }
 
@@ -145,7 +147,7 @@ int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
                         .bytes = memory.bytes,
                         .unit = memory.unit});
   }
-  keep(*window, std::move(words), communicator->rank, false, std::move(memories));
+  keep(*window, std::move(words), communicator->rank, std::nullopt, std::move(memories));
   return code;
 }
 

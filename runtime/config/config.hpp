@@ -55,7 +55,7 @@ struct Config {
   bool keeps_huge_pages = true;                            // SLUICE_HUGE_PAGES=keep|replace
   bool send_release = false;                               // SLUICE_SEND_RELEASE=0|1
   CollectiveMode collectives = CollectiveMode::automatic;  // SLUICE_COLLECTIVES=off|auto|all
-  bool one_sided = false;                                  // SLUICE_ONESIDED=off|auto
+  bool one_sided = true;                                   // SLUICE_ONESIDED=off|auto
   GuardEngine guard = GuardEngine::automatic;              // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 32768;                         // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table

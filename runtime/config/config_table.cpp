@@ -215,7 +215,7 @@ std::vector<ConfigVariable> make_table() {
               "which take longer than the host's when they are short. The least that a rank has holds for all of its node, and "
               "for all that goes between nodes."}),
       one_of(&Config::one_sided, carried_modes,
-             {"SLUICE_ONESIDED", "off or auto", "off",
+             {"SLUICE_ONESIDED", "off or auto", "auto",
               "Whether Sluice carries one-sided communication. auto: that of windows which MPI_Win_allocate and MPI_Win_create "
               "make, where all "
               "members are on one node. off, on one rank: the host carries that of all on its node."}),

@@ -61,6 +61,33 @@ static void names_groups_and_keys(void) {
   }
 }
 
+static const char* layout_told(MPI_Win win, char* value) {
+  MPI_Info info;
+  int found;
+  MPI_Win_get_info(win, &info);
+  MPI_Info_get(info, "alloc_shared_noncontig", 20, value, &found);
+  MPI_Info_free(&info);
+  return found ? value : "none";
+}
+
+/// Whatever the window behind it was made with.
+static void hints_are_the_programs(void) {
+  char value[21];
+  for (int asked = 0; asked < 3; asked++) {
+    const char* const hints[] = {"none", "false", "true"};
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "same_size", "true");
+    if (asked) MPI_Info_set(info, "alloc_shared_noncontig", hints[asked]);
+    void* base;
+    MPI_Win win;
+    MPI_Win_allocate(100, 1, info, MPI_COMM_WORLD, &base, &win);
+    MPI_Info_free(&info);
+    EXPECT(!strcmp(layout_told(win, value), hints[asked]), "hint %s is told as %s", hints[asked], layout_told(win, value));
+    MPI_Win_free(&win);
+  }
+}
+
 static void no_memory_on_some(void) {
   for (Kind kind = 0; kind < kinds; kind++) {
     Exposed shared = expose(kind, rank % 2 ? 0 : 64, 1);
@@ -207,6 +234,6 @@ static void errors_return(void) {
 static const Case cases[] = {
     CASE(attributes, 1),        CASE(names_groups_and_keys, 1),       CASE(no_memory_on_some, 1),
     CASE(many_windows, 1),      CASE(on_other_communicators, 1),      CASE(errors_return, 1),
-    CASE(one_after_another, 1), CASE(more_at_once_than_have_room, 1),
+    CASE(one_after_another, 1), CASE(more_at_once_than_have_room, 1), CASE(hints_are_the_programs, 1),
 };
 SUITE(cases)

@@ -21,7 +21,7 @@ from sluice_dev.jobs.sample import sample
 here = pathlib.Path(__file__).resolve().parent
 
 WINDOW_SEEDS = 60
-WINDOW_MODES = ["onesided", "release"]
+WINDOW_MODES = ["release", "host-onesided"]
 OTHERS = [mode for mode in MODES if mode not in ("host", "release")]
 
 

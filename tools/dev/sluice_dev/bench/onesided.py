@@ -1,4 +1,4 @@
-"""Measures one-sided calls on the host alone and under Sluice with SLUICE_ONESIDED=auto, by turns.
+"""Measures one-sided calls on the host alone and under Sluice, by turns.
 
     apps/bench/onesided --builddir DIR [--rounds N] [--ranks 2,4] [--calls put,fetch_and_op] [--sizes 8,1K,1M] [--kinds allocated,created]
 
@@ -41,7 +41,7 @@ def run(options, ranks, side):
     """Microseconds by name of one job."""
     launch = ["mpirun", "--oversubscribe", "-np", str(ranks)]
     if side == "sluice":
-        launch += ["-x", f"LD_PRELOAD={options.library}", "-x", "SLUICE_ONESIDED=auto"]
+        launch += ["-x", f"LD_PRELOAD={options.library}"]
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = [*launch, options.program, "one_sided_calls", options.calls, options.sizes, options.kinds, str(options.seconds)]
     job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=JOB_SECONDS, stdin=subprocess.DEVNULL)

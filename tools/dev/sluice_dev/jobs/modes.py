@@ -18,7 +18,7 @@ MODES = {
     "sends": {"SLUICE_SEND_RELEASE": "1"},
     "host-collectives": {"SLUICE_COLLECTIVES": "off"},
     "all-collectives": {"SLUICE_COLLECTIVES": "all"},
-    "onesided": {"SLUICE_ONESIDED": "auto"},
+    "host-onesided": {"SLUICE_ONESIDED": "off"},
     # Of short messages, too, so that more of what a program sends goes by the protocol.
     **{protocol: {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K"} for protocol in COPY_PROTOCOLS},
     # And without blocks.
