@@ -128,6 +128,12 @@ bool any_shared(ByteRange pages) {
 
 }  // namespace
 
+bool is_there() {
+  if (!possible()) return false;
+  look();
+  return runtimes[0].load(std::memory_order_acquire) != nullptr;
+}
+
 Class classify(ByteRange bytes) {
   if (sluice_device_search.load(std::memory_order_relaxed) != State::found) look();
   if (bytes.empty() || !runtimes[0].load(std::memory_order_acquire)) return Class::ordinary;

@@ -31,6 +31,9 @@ extern "C" [[gnu::visibility("hidden")]] std::atomic<std::uint8_t> sluice_device
 /// A GPU's runtime may be in the process.
 inline bool possible() { return sluice_device_search.load(std::memory_order_relaxed) != 0; }
 
+/// It is. One that comes later is not foreseen.
+bool is_there();
+
 /// What lies at the first and the last byte; a few places between are looked at as well when there are many pages. Kept_memory
 /// knows the range by then if it is `shared`.
 Class classify(ByteRange bytes);

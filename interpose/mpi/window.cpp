@@ -7,6 +7,7 @@
 
 #include "interpose/mpi/entry.hpp"
 #include "interpose/mpi/handle_table.hpp"
+#include "interpose/mpi/shared_memory.hpp"
 #include "interpose/mpi/window_calls.hpp"
 
 namespace sluice {
@@ -27,6 +28,8 @@ void name_call_if_fatal(MPI_Win window, int code, const char* function) {
   std::fprintf(stderr, "sluice: rank %d: %s: %s\n", session().world_rank(), function, text.data());
 }
 
+bool is_allocated(const Window& window) { return window.kind().call == Window::Kind::allocate; }
+
 }  // namespace
 
 namespace detail {
@@ -37,12 +40,11 @@ Window* find_window(MPI_Win window) { return windows.find(window); }
 
 }  // namespace detail
 
-Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, std::optional<Allocated> allocated,
-               std::vector<Memory> memories)
+Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kind kind, std::vector<Memory> memories)
     : handle_(handle),
       words_(std::move(words)),
       memories_(std::move(memories)),
-      allocated_(std::move(allocated)),
+      kind_(std::move(kind)),
       sync_(words_->all(), static_cast<std::size_t>(self), *this) {
   host().Win_get_group(handle_, &group_);
   windows.insert(handle_, this);
@@ -93,13 +95,25 @@ namespace window_calls {
 int Win_get_attr(const Window& window, int key, void* value, int* found) {
   static int flavor = MPI_WIN_FLAVOR_ALLOCATE;  // the program gets its address; MPICH tells that of a copy made anew
   const int code = host().Win_get_attr(window.handle(), key, value, found);
-  if (code == MPI_SUCCESS && key == MPI_WIN_CREATE_FLAVOR && window.allocated()) *static_cast<int**>(value) = &flavor;
+  if (code == MPI_SUCCESS && key == MPI_WIN_CREATE_FLAVOR && is_allocated(window)) *static_cast<int**>(value) = &flavor;
   return code;
 }
 
 int Win_get_info(const Window& window, MPI_Info* info) {
   const int code = host().Win_get_info(window.handle(), info);
-  if (code == MPI_SUCCESS && window.allocated()) SharedMemoryInfo::give_back(*info, window.allocated()->asked_layout);
+  if (code == MPI_SUCCESS && is_allocated(window)) SharedMemoryInfo::give_back(*info, window.kind().asked_layout);
+  return code;
+}
+
+int Win_attach(Window& window, void* base, MPI_Aint size) {
+  const int code = host().Win_attach(window.handle(), base, size);
+  if (code == MPI_SUCCESS) window.attached().add(base, static_cast<std::size_t>(size));
+  return code;
+}
+
+int Win_detach(Window& window, const void* base) {
+  const int code = host().Win_detach(window.handle(), base);
+  if (code == MPI_SUCCESS) window.attached().remove(base);
   return code;
 }
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/mpi/shared_memory.hpp"
+#include "interpose/mpi/attached_memory.hpp"
 #include "interpose/mpi/window_words.hpp"
 #include "runtime/window/sync.hpp"
 
@@ -34,14 +34,17 @@ class Window final : private WindowSync::Host {
     std::size_t unit = 1;  // of displacements
   };
 
-  /// What is known of one of MPI_Win_allocate.
-  struct Allocated {
-    std::string asked_layout;  // the program's hint of that name: SharedMemoryInfo
+  /// Which call has made it.
+  struct Kind {
+    enum Call { create, allocate, create_dynamic };
+    Call call = create;
+    std::string asked_layout{};  // allocate: the program's hint of that name (SharedMemoryInfo)
   };
+  /// Of a dynamic one: displacements are addresses.
+  static Memory all_addresses(bool is_mapped) { return {.is_mapped = is_mapped, .bytes = PTRDIFF_MAX}; }
 
-  /// `self`: this rank in it. `allocated`: the memories, by rank, are the host's. `handle` stays its caller's until `close`.
-  Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, std::optional<Allocated> allocated,
-         std::vector<Memory> memories);
+  /// `self`: this rank in it. `memories`: by rank. `handle` stays its caller's until `close`.
+  Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kind kind, std::vector<Memory> memories);
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
@@ -51,7 +54,12 @@ class Window final : private WindowSync::Host {
   [[nodiscard]] bool has_rank(int rank) const { return static_cast<unsigned>(rank) < memories_.size(); }
   [[nodiscard]] const Memory& memory(int rank) const { return memories_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const WindowMember& member(std::size_t rank) const { return words_->members()[rank]; }
-  [[nodiscard]] const std::optional<Allocated>& allocated() const { return allocated_; }
+  [[nodiscard]] const Kind& kind() const { return kind_; }
+  [[nodiscard]] AttachedMemory& attached() { return attached_; }
+  /// Of this process's own memory.
+  [[nodiscard]] bool exposes(const ByteRange& range) const {
+    return kind_.call != Kind::create_dynamic || attached_.holds(range);
+  }
   [[nodiscard]] bool may_access(int rank) const { return epochs().may_access(static_cast<std::size_t>(rank)); }
   /// Ranks in the window of a group's members; nothing if it is no group of such.
   [[nodiscard]] std::optional<WindowSync::Members> members_of(MPI_Group group) const;
@@ -70,7 +78,8 @@ class Window final : private WindowSync::Host {
   const std::unique_ptr<WindowWords> words_;
   MPI_Group group_{};
   const std::vector<Memory> memories_;
-  const std::optional<Allocated> allocated_;
+  const Kind kind_;
+  AttachedMemory attached_;
   WindowSync sync_;
 };
 
@@ -88,6 +97,7 @@ inline Window* carried_window(MPI_Win window) {
 
 // The calls that make and free windows, whoever carries them.
 int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window);
+int create_dynamic_window(MPI_Info info, MPI_Comm comm, MPI_Win* window);
 int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window);
 int free_window(MPI_Win* window);
 /// What the host's own Fortran calls read: Open MPI gives the address at which it keeps the flavor.

@@ -142,7 +142,7 @@ bool get_accumulate(Window& window, const AccumulateOperation& operation, const 
 }
 
 int answer(const Window& window, bool is_done, const char* call) {
-  return is_done ? MPI_SUCCESS : window.raise(MPI_ERR_OTHER, call);
+  return is_done ? MPI_SUCCESS : window.raise(MPI_ERR_RMA_RANGE, call);
 }
 
 constexpr std::size_t most_swapped_bytes = 16;
@@ -245,7 +245,7 @@ int Compare_and_swap(Window& window, const void* origin, const void* compared, v
   const PackedOperand new_value(own, call);
   const PackedOperand old_value(expected, call);
   PackedResult got(before, call);
-  if (!compare_and_swap(window, target, old_value.data(), new_value.data(), got.data())) return window.raise(MPI_ERR_OTHER, call);
+  if (!compare_and_swap(window, target, old_value.data(), new_value.data(), got.data())) return window.raise(MPI_ERR_RMA_RANGE, call);
   got.deliver();
   return MPI_SUCCESS;
 }

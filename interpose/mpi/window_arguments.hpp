@@ -51,7 +51,8 @@ class TargetArgument {
     if (buffer_.bytes() == 0) return true;
     const ByteRange accessed = buffer_.span();
     const ByteRange exposed = ByteRange::of(memory_.base, memory_.bytes);
-    return !overflows_ && accessed.begin >= exposed.begin && accessed.end <= exposed.end && accessed.begin < accessed.end;
+    const bool is_within = accessed.begin >= exposed.begin && accessed.end <= exposed.end && accessed.begin < accessed.end;
+    return !overflows_ && is_within && (!is_mapped() || window_.exposes(accessed));
   }
 
   const Window& window_;

@@ -30,6 +30,9 @@ int Win_sync(Window& window);
 int Win_get_attr(const Window& window, int key, void* value, int* found);
 int Win_get_info(const Window& window, MPI_Info* info);
 
+int Win_attach(Window& window, void* base, MPI_Aint size);
+int Win_detach(Window& window, const void* base);
+
 int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
         MPI_Count target_count, MPI_Datatype target_type);
 int Get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Count target_count,

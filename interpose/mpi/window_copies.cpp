@@ -43,14 +43,14 @@ int put_far(const BufferArgument& origin, const TargetArgument& target, const ch
   origin.settle(Access::read);
   const PackedOperand operand(origin, call);
   DistantMemory memory(target.member(), target.buffer().user_buffer());
-  return memory.write(operand.data(), origin.bytes()) ? MPI_SUCCESS : MPI_ERR_OTHER;
+  return memory.write(operand.data(), origin.bytes()) ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
 int get_far(const BufferArgument& origin, const TargetArgument& target, const char* call) {
   origin.settle(Access::write);
   PackedResult result(origin, call);
   DistantMemory memory(target.member(), target.buffer().user_buffer());
-  if (!memory.read(result.data(), origin.bytes())) return MPI_ERR_OTHER;
+  if (!memory.read(result.data(), origin.bytes())) return MPI_ERR_RMA_RANGE;
   result.deliver();
   return MPI_SUCCESS;
 }

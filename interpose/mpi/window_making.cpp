@@ -1,9 +1,8 @@
-// MPI_Win_allocate and MPI_Win_create: who carries the window, and what its members tell each other.
+// The calls that make windows: who carries the window, and what its members tell each other.
 
 #include <algorithm>
 #include <climits>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -80,10 +79,8 @@ int shared_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, vo
 }
 
 /// Until MPI_Win_free.
-void keep(MPI_Win window, std::unique_ptr<WindowWords> words, int self, std::optional<Window::Allocated> allocated,
-          std::vector<Window::Memory> memories) {
-  static_cast<void>(
-      std::make_unique<Window>(window, std::move(words), self, std::move(allocated), std::move(memories)).release());
+void keep(MPI_Win window, std::unique_ptr<WindowWords> words, int self, Window::Kind kind, std::vector<Window::Memory> memories) {
+  static_cast<void>(std::make_unique<Window>(window, std::move(words), self, std::move(kind), std::move(memories)).release());
 }
 
 int host_created(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
@@ -97,6 +94,20 @@ bool reaches_all(const std::vector<WindowMember>& members) {
 }
 
 bool is_on_device(void* base, MPI_Aint size) { return size != 0 && is_on_device(BufferArgument(base, size, predefined().byte)); }
+
+/// Sluice carries this window if all members say that their memory is within reach, and reach that of all others. Collective.
+template <typename MakeMemory>
+void carry_distant(MPI_Win window, const Communicator& communicator, Window::Kind::Call call, Memory own, MakeMemory memory_of) {
+  auto words = std::make_unique<WindowWords>(members_of(communicator));
+  own.is_within = own.is_within != 0 && reaches_all(words->members());
+  const Said said(communicator, own, words->offer());
+  const auto& all = said.memories();
+  if (!std::all_of(all.begin(), all.end(), [](const Memory& memory) { return memory.is_within != 0; })) return;
+  if (words->take(communicator, said.offers()) != MPI_SUCCESS) return;
+  std::vector<Window::Memory> memories;
+  for (const Memory& memory : all) memories.push_back(memory_of(memory, static_cast<int>(memories.size()) == communicator.rank));
+  keep(window, std::move(words), communicator.rank, {call}, std::move(memories));
+}
 
 }  // namespace
 
@@ -119,7 +130,7 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
     const int rank = static_cast<int>(memories.size());
     memories.push_back({.base = shared_base(*window, rank), .bytes = memory.bytes, .unit = memory.unit});
   }
-  keep(*window, std::move(words), communicator->rank, Window::Allocated{shared.asked_layout()}, std::move(memories));
+  keep(*window, std::move(words), communicator->rank, {Window::Kind::allocate, shared.asked_layout()}, std::move(memories));
   return host_activity().shared(MPI_SUCCESS, window);
 }
 
@@ -129,25 +140,24 @@ int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
   const Communicator* const communicator = adopted(comm);
   const int code = host_created(base, size, unit, info, comm, window);
   if (code != MPI_SUCCESS || !may_be_carried(communicator)) return code;
-  auto words = std::make_unique<WindowWords>(members_of(*communicator));
-  const Said said(*communicator,
-                  {.bytes = static_cast<std::uint64_t>(size),
+  const Memory own{.bytes = static_cast<std::uint64_t>(size),
                    .unit = static_cast<std::uint64_t>(unit),
                    .address = reinterpret_cast<std::uintptr_t>(base),
-                   .is_within = !is_on_device(base, size) && reaches_all(words->members())},
-                  words->offer());
-  const auto& all = said.memories();
-  if (!std::all_of(all.begin(), all.end(), [](const Memory& memory) { return memory.is_within != 0; })) return code;
-  if (words->take(*communicator, said.offers()) != MPI_SUCCESS) return code;
-  std::vector<Window::Memory> memories;
-  for (const Memory& memory : all) {
-    const int rank = static_cast<int>(memories.size());
-    memories.push_back({.base = reinterpret_cast<std::byte*>(memory.address),
-                        .is_mapped = rank == communicator->rank,
-                        .bytes = memory.bytes,
-                        .unit = memory.unit});
-  }
-  keep(*window, std::move(words), communicator->rank, std::nullopt, std::move(memories));
+                   .is_within = !is_on_device(base, size)};
+  carry_distant(*window, *communicator, Window::Kind::create, own, [](const Memory& said, bool is_own) {
+    return Window::Memory{
+        .base = reinterpret_cast<std::byte*>(said.address), .is_mapped = is_own, .bytes = said.bytes, .unit = said.unit};
+  });
+  return code;
+}
+
+/// Likewise. Who makes a call is told by others where the memory lies. What a device may attach, the kernel does not reach.
+int create_dynamic_window(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
+  const Communicator* const communicator = adopted(comm);
+  const int code = host_activity().begun(host().Win_create_dynamic(info, comm, window));
+  if (code != MPI_SUCCESS || !may_be_carried(communicator)) return code;
+  carry_distant(*window, *communicator, Window::Kind::create_dynamic, {.is_within = !device_memory::is_there()},
+                [](const Memory&, bool is_own) { return Window::all_addresses(is_own); });
   return code;
 }
 

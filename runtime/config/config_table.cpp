@@ -216,9 +216,9 @@ std::vector<ConfigVariable> make_table() {
               "for all that goes between nodes."}),
       one_of(&Config::one_sided, carried_modes,
              {"SLUICE_ONESIDED", "off or auto", "auto",
-              "Whether Sluice carries one-sided communication. auto: that of windows which MPI_Win_allocate and MPI_Win_create "
-              "make, where all "
-              "members are on one node. off, on one rank: the host carries that of all on its node."}),
+              "Whether Sluice carries one-sided communication. auto: that of windows whose "
+              "members are all on one node, but for those of MPI_Win_allocate_shared. off, on one rank: the host carries that of "
+              "all on its node."}),
       one_of(&Config::send_release, switches,
              {"SLUICE_SEND_RELEASE", "0 or 1", "0",
               "Whether a blocking standard-mode send of a large message may return before its receiver has come. "

@@ -1,4 +1,5 @@
-// random_windows FIRST COUNT: performs the one-sided scripts of COUNT seeds, FIRST and following.
+// random_windows FIRST COUNT [dynamic]: performs the one-sided scripts of COUNT seeds, FIRST and following. dynamic: memory that
+// the program brings is attached to dynamic windows.
 //
 // Every rank computes the memory of all (window_script.hpp), and looks after each epoch at its own and at what it has fetched.
 // It prints "seed S rank R digest D" per seed, as random_program does.
@@ -12,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "prng.hpp"
@@ -80,10 +82,10 @@ class Call {
     }
   }
 
-  void make(MPI_Win win, int unit, bool may_be_by_request) {
+  /// `at`: the displacement.
+  void make(MPI_Win win, MPI_Aint at, bool may_be_by_request) {
     const Layout own(operation_.element, operation_.count, operation_.origin_has_gaps);
     const Layout there(operation_.element, operation_.count, operation_.target_has_gaps);
-    const auto at = static_cast<MPI_Aint>(operation_.at / static_cast<std::size_t>(unit));
     const int to = operation_.target;
     const MPI_Op op = op_of(operation_.combine);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -144,12 +146,23 @@ class Call {
 
 class Window {
  public:
-  Window(const WindowShape& shape, MPI_Comm comm, int rank, const WindowMemory& first) : units_(shape.unit) {
+  /// `is_dynamic`: memory that is not allocated with the window is attached to it.
+  Window(const WindowShape& shape, MPI_Comm comm, int rank, const WindowMemory& first, bool is_dynamic)
+      : comm_(comm), units_(shape.unit) {
     const std::size_t bytes = shape.bytes[static_cast<std::size_t>(rank)];
     const int unit = units_[static_cast<std::size_t>(rank)];
     void* memory = nullptr;
     if (shape.allocated) {
       MPI_Win_allocate(static_cast<MPI_Aint>(bytes), unit, MPI_INFO_NULL, comm, static_cast<void*>(&memory), &win_);
+    } else if (is_dynamic) {
+      own_.resize(std::max<std::size_t>(bytes, 1));
+      memory = own_.data();
+      MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &win_);
+      MPI_Win_attach(win_, memory, static_cast<MPI_Aint>(own_.size()));
+      MPI_Aint place = 0;
+      MPI_Get_address(memory, &place);
+      places_.resize(units_.size());
+      MPI_Allgather(&place, 1, MPI_AINT, places_.data(), 1, MPI_AINT, comm);
     } else {
       own_.resize(bytes);
       memory = own_.data();
@@ -161,12 +174,22 @@ class Window {
     MPI_Win_unlock(rank, win_);
     MPI_Barrier(comm);
   }
-  ~Window() { MPI_Win_free(&win_); }
+  ~Window() {
+    if (!places_.empty()) {
+      MPI_Barrier(comm_);
+      MPI_Win_detach(win_, own_.data());
+    }
+    MPI_Win_free(&win_);
+  }
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
   [[nodiscard]] MPI_Win win() const { return win_; }
-  [[nodiscard]] int unit_of(int rank) const { return units_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] MPI_Aint displacement_of(const WindowOperation& operation) const {
+    const auto target = static_cast<std::size_t>(operation.target);
+    if (!places_.empty()) return MPI_Aint_add(places_[target], static_cast<MPI_Aint>(operation.at));
+    return static_cast<MPI_Aint>(operation.at / static_cast<std::size_t>(units_[target]));
+  }
   [[nodiscard]] bool holds(const std::vector<std::byte>& wanted, int rank) const {
     MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win_);
     const bool is_same = std::equal(wanted.begin(), wanted.end(), memory_);
@@ -175,8 +198,10 @@ class Window {
   }
 
  private:
+  MPI_Comm comm_;
   std::vector<int> units_;
   std::vector<std::byte> own_;
+  std::vector<MPI_Aint> places_;  // of a dynamic one, by rank
   std::byte* memory_ = nullptr;
   MPI_Win win_ = MPI_WIN_NULL;
 };
@@ -228,12 +253,13 @@ MPI_Group group_of(MPI_Comm comm, const std::set<int>& ranks) {
 /// What one rank does in one seed.
 class Run {
  public:
-  Run(std::uint64_t seed, const WindowScript& script, MPI_Comm comm) : seed_(seed), script_(script), comm_(comm) {
+  Run(std::uint64_t seed, const WindowScript& script, MPI_Comm comm, bool is_dynamic)
+      : seed_(seed), script_(script), comm_(comm) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &size_);
     for (const WindowShape& shape : script.windows) {
       memory_.push_back(first_memory(shape, seed + memory_.size()));
-      windows_.push_back(std::make_unique<Window>(shape, comm, rank_, memory_.back()));
+      windows_.push_back(std::make_unique<Window>(shape, comm, rank_, memory_.back(), is_dynamic));
     }
   }
 
@@ -284,7 +310,7 @@ class Run {
   void synchronise(const WindowEpoch& epoch, const Window& window, std::vector<std::unique_ptr<Call>>& calls) {
     const MPI_Win win = window.win();
     const auto make = [&](Call& call, bool is_passive) {
-      call.make(win, window.unit_of(call.operation().target), is_passive);
+      call.make(win, window.displacement_of(call.operation()), is_passive);
       if (is_passive && epoch.flushes) MPI_Win_flush(call.operation().target, win);
     };
     switch (epoch.sync) {
@@ -350,6 +376,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const std::uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const bool is_dynamic = argc > 3 && std::string_view(argv[3]) == "dynamic";
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -358,7 +385,7 @@ int main(int argc, char** argv) {
     const WindowScript script = make_window_script(seed, size);
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, 0, script.is_reversed ? -rank : rank, &comm);
-    const std::uint64_t digest = Run(seed, script, comm).digest();
+    const std::uint64_t digest = Run(seed, script, comm, is_dynamic).digest();
     MPI_Comm_free(&comm);
     std::printf("seed %llu rank %d digest %llx\n", static_cast<unsigned long long>(seed), rank,
                 static_cast<unsigned long long>(digest));
