@@ -245,7 +245,8 @@ int Compare_and_swap(Window& window, const void* origin, const void* compared, v
   const PackedOperand new_value(own, call);
   const PackedOperand old_value(expected, call);
   PackedResult got(before, call);
-  if (!compare_and_swap(window, target, old_value.data(), new_value.data(), got.data())) return window.raise(MPI_ERR_RMA_RANGE, call);
+  if (!compare_and_swap(window, target, old_value.data(), new_value.data(), got.data()))
+    return window.raise(MPI_ERR_RMA_RANGE, call);
   got.deliver();
   return MPI_SUCCESS;
 }

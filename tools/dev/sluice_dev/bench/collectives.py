@@ -10,25 +10,20 @@ the host); printed are the median of these, and in which interval it lies 95 tim
 
 import argparse
 import collections
-import datetime
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 
 from sluice_dev.base.builds import LIBRARY_IN_BUILD
-from sluice_dev.base.confidence import interval_of_median
-from sluice_dev.base.prose import wrapped
-from sluice_dev.bench.sweep import PROGRAM_IN_BUILD, commit, processor
+from sluice_dev.bench.points import point_of, show, write_page, written_by
+from sluice_dev.bench.sweep import PROGRAM_IN_BUILD
 
 JOB_SECONDS = 300
-MOST = 1.05  # of a ratio with its whole interval
 # What a side adds to the environment; None: Sluice is not there.
 SIDES = {"host": None, "off": {"SLUICE_COLLECTIVES": "off"}, "sluice": {"SLUICE_COLLECTIVES": "auto"}}
 CALLS = "Barrier,Allreduce,Reduce,Bcast,Allgather,Alltoall,Gather,Scatter"
 SIZES = "8,128,1K,4K,16K,256K,4M"
-Point = collections.namedtuple("Point", "name host sluice ratio low high off_ratio")
 
 
 def run(options, ranks, side):
@@ -58,45 +53,15 @@ def measure(options, ranks):
     return times
 
 
-def point_of(name, rounds):
-    ratios = [times["sluice"] / times["host"] for times in rounds]
-    low, high = interval_of_median(ratios)
-    off = statistics.median(times["off"] / times["host"] for times in rounds) if "off" in rounds[0] else None
-    host, sluice = (statistics.median(times[side] for times in rounds) for side in ("host", "sluice"))
-    return Point(name, host, sluice, statistics.median(ratios), low, high, off)
-
-
-def verdict(points):
-    mean = statistics.geometric_mean(point.ratio for point in points)
-    slower = [point.name for point in points if point.low > MOST]
-    return f"{len(points)} points, geometric mean of the ratios {mean:.2f}, {len(slower)} slower than {MOST} with their whole interval"
-
-
-def show(ranks, points):
-    print(f"\n{f'{ranks} ranks':<24}{'host':>10} {'sluice':>10}   {'ratio':>6}   {'interval':<16}   off")
-    for point in points:
-        off = f"{point.off_ratio:.2f}" if point.off_ratio else ""
-        mark = "  slower" if point.low > MOST else ""
-        times = f"{point.name:<24}{point.host:>10.3f} {point.sluice:>10.3f}"
-        print(f"{times}   {point.ratio:>6.2f}   {point.low:.2f} to {point.high:.2f}       {off}{mark}")
-    print(verdict(points), flush=True)
-
-
 def page(tables, options):
-    with_off = "off" in options.sides
-    lines = ["# Collective calls", "",
-             f"Written by `apps/bench/collectives` on {datetime.date.today()}, at {commit()}: {processor()}, {options.rounds} rounds.", "",
-             "Microseconds of a call on the slowest rank, on the host alone and under Sluice with `SLUICE_COLLECTIVES=auto`. The ratio "
-             "has the interval in which it lies 95 times in 100. Sizes are bytes of a block. A word of each line is written before each "
-             "call and read after it. With `skew` each rank is busy for 2 microseconds on average before each call, for a random time of "
-             "its own.", *(["", "The last column has the ratio with `SLUICE_COLLECTIVES=off`."] if with_off else [])]
-    for ranks, points in tables.items():
-        lines += ["", f"## {ranks} ranks", "", verdict(points) + ".", "",
-                  "| point | host | Sluice | ratio | interval |" + (" off |" if with_off else ""),
-                  "|---|---|---|---|---|" + ("---|" if with_off else "")]
-        lines += [f"| {p.name} | {p.host:.3f} | {p.sluice:.3f} | {p.ratio:.2f} | {p.low:.2f} to {p.high:.2f} |"
-                  + (f" {p.off_ratio:.2f} |" if with_off else "") for p in points]
-    options.page.write_text(wrapped("\n".join(lines) + "\n"))
+    head = ["# Collective calls", "", written_by("apps/bench/collectives", options.rounds), "",
+            "Microseconds of a call on the slowest rank, on the host alone and under Sluice with `SLUICE_COLLECTIVES=auto`. The ratio "
+            "has the interval in which it lies 95 times in 100. Sizes are bytes of a block. A word of each line is written before each "
+            "call and read after it. With `skew` each rank is busy for 2 microseconds on average before each call, for a random time of "
+            "its own."]
+    if "off" in options.sides:
+        head += ["", "The last column has the ratio with `SLUICE_COLLECTIVES=off`."]
+    write_page(options.page, head, tables)
 
 
 def parse():

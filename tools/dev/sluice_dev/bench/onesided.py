@@ -1,6 +1,7 @@
 """Measures one-sided calls on the host alone and under Sluice, by turns.
 
     apps/bench/onesided --builddir DIR [--rounds N] [--ranks 2,4] [--calls put,fetch_and_op] [--sizes 8,1K,1M] [--kinds allocated,created]
+    apps/bench/onesided --builddir DIR --page FILE.md      writes the table there too
 
 Each time is that of one call with the synchronisation that makes it complete. Of the jobs of each round, the ratio of their times counts
 (Sluice divided by the host); printed are the median of these, and in which interval it lies 95 times in 100.
@@ -14,7 +15,7 @@ import subprocess
 import sys
 
 from sluice_dev.base.builds import LIBRARY_IN_BUILD
-from sluice_dev.bench.collectives import point_of, show
+from sluice_dev.bench.points import point_of, show, write_page, written_by
 from sluice_dev.bench.sweep import PROGRAM_IN_BUILD
 
 JOB_SECONDS = 120
@@ -30,6 +31,7 @@ def parse():
     parser.add_argument("--sizes", default="8,64,1K,8K,64K,1M")
     parser.add_argument("--kinds", default="allocated,created")
     parser.add_argument("--seconds", type=float, default=0.01, help="for each point, in each job")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     options.program = (options.builddir / PROGRAM_IN_BUILD).resolve()
     options.library = (options.builddir / LIBRARY_IN_BUILD).resolve()
@@ -62,7 +64,19 @@ def measure(options, ranks):
     return times
 
 
+def page(tables, options):
+    write_page(options.page, [
+        "# One-sided calls", "", written_by("apps/bench/onesided", options.rounds), "",
+        "Microseconds of a call with the synchronisation that makes it complete, on the host alone and under Sluice. The ratio has the "
+        "interval in which it lies 95 times in 100. Sizes are bytes. The first word says how the window was made: by `MPI_Win_allocate` or "
+        "by `MPI_Win_create`."], tables)
+
+
 def main():
     options = parse()
+    tables = {}
     for ranks in map(int, options.ranks.split(",")):
-        show(ranks, [point_of(name, rounds) for name, rounds in measure(options, ranks).items()])
+        tables[ranks] = [point_of(name, rounds) for name, rounds in measure(options, ranks).items()]
+        show(ranks, tables[ranks])
+    if options.page:
+        page(tables, options)
