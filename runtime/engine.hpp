@@ -324,6 +324,8 @@ class Engine {
     [[nodiscard]] std::vector<WindowMember> members(const Context& context, std::size_t size) const;
     /// Any memory of the member's can be read and written from here.
     [[nodiscard]] bool reaches(const WindowMember& member) const;
+    /// Whoever closes or replaces pages has seen what kept_memory was told of before.
+    void see_kept_memory() const;
     /// Between places of a member's memory, one after the other, and packed bytes here. False when that failed somewhere.
     [[nodiscard]] bool read(const WindowMember& member, std::span<const iovec> places, std::byte* target) const;
     [[nodiscard]] bool write(const WindowMember& member, std::span<const iovec> places, const std::byte* source) const;

@@ -46,6 +46,8 @@ bool Engine::Windows::reaches(const WindowMember& member) const {
   return member.peer == impl_->job.self || (impl_->job.transport && impl_->job.transport->can_read(member.peer));
 }
 
+void Engine::Windows::see_kept_memory() const { const Lock lock(impl_->mutex); }
+
 bool Engine::Windows::read(const WindowMember& member, std::span<const iovec> places, std::byte* target) const {
   return impl_->job.transport->read_places(member.peer, places, target);
 }

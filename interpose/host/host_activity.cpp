@@ -70,6 +70,11 @@ int HostActivity::shared(int code, const MPI_Win* window) {
   return code;
 }
 
+void HostActivity::carried(MPI_Win window) {
+  shared(MPI_SUCCESS, &window);
+  if (engaged()) decrement(count_);
+}
+
 int HostActivity::freed(int code, MPI_Win window) {
   if (code != MPI_SUCCESS || !engaged()) return code;
   auto& open = shared_windows();

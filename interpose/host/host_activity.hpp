@@ -4,8 +4,8 @@
 // Counted: nonblocking operations from their start until a completion call returns their request as null, persistent ones while
 // active, windows and split file operations while open. A request that was freed unfinished counts until MPI_Finalize.
 //
-// Windows of shared memory are counted apart. Whatever is done to them needs no call of this process. But what it stores there
-// is seen at once, so nothing may be unknown meanwhile.
+// Windows of shared memory, and those that Sluice carries, are counted apart. Whatever is done to them needs no call of this
+// process. But what it stores there is seen at once, so nothing may be unknown meanwhile.
 // Threading: any thread.
 #pragma once
 
@@ -33,6 +33,8 @@ class HostActivity {
 
   /// A window of shared memory was made.
   int shared(int code, const MPI_Win* window);
+  /// One that has begun is as one of shared memory from now on.
+  void carried(MPI_Win window);
   /// Of any kind.
   int freed(int code, MPI_Win window);
   /// Peers see at once what this process stores.

@@ -47,6 +47,8 @@ Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kin
       kind_(std::move(kind)),
       sync_(words_->all(), static_cast<std::size_t>(self), *this) {
   host().Win_get_group(handle_, &group_);
+  const Memory& own = memory(self);
+  if (kind_.call == Kind::create) brought_.add(own.base, own.bytes);
   windows.insert(handle_, this);
   detail::carried_windows.fetch_add(1, std::memory_order_relaxed);
 }
@@ -54,6 +56,7 @@ Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kin
 void Window::close() {
   windows.erase(handle_, this);
   detail::carried_windows.fetch_sub(1, std::memory_order_relaxed);
+  brought_.take_all_back();
   host().Group_free(&group_);
   words_->free();
 }
@@ -106,14 +109,15 @@ int Win_get_info(const Window& window, MPI_Info* info) {
 }
 
 int Win_attach(Window& window, void* base, MPI_Aint size) {
+  if (size > 0) window.brought().add(base, static_cast<std::size_t>(size));
   const int code = host().Win_attach(window.handle(), base, size);
-  if (code == MPI_SUCCESS) window.attached().add(base, static_cast<std::size_t>(size));
+  if (code != MPI_SUCCESS) window.brought().take_back(base);
   return code;
 }
 
 int Win_detach(Window& window, const void* base) {
   const int code = host().Win_detach(window.handle(), base);
-  if (code == MPI_SUCCESS) window.attached().remove(base);
+  if (code == MPI_SUCCESS) window.brought().take_back(base);
   return code;
 }
 

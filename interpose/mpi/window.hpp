@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/mpi/attached_memory.hpp"
+#include "interpose/mpi/brought_memory.hpp"
 #include "interpose/mpi/window_words.hpp"
 #include "runtime/window/sync.hpp"
 
@@ -55,11 +55,9 @@ class Window final : private WindowSync::Host {
   [[nodiscard]] const Memory& memory(int rank) const { return memories_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const WindowMember& member(std::size_t rank) const { return words_->members()[rank]; }
   [[nodiscard]] const Kind& kind() const { return kind_; }
-  [[nodiscard]] AttachedMemory& attached() { return attached_; }
+  [[nodiscard]] BroughtMemory& brought() { return brought_; }
   /// Of this process's own memory.
-  [[nodiscard]] bool exposes(const ByteRange& range) const {
-    return kind_.call != Kind::create_dynamic || attached_.holds(range);
-  }
+  [[nodiscard]] bool exposes(const ByteRange& range) const { return kind_.call != Kind::create_dynamic || brought_.holds(range); }
   [[nodiscard]] bool may_access(int rank) const { return epochs().may_access(static_cast<std::size_t>(rank)); }
   /// Ranks in the window of a group's members; nothing if it is no group of such.
   [[nodiscard]] std::optional<WindowSync::Members> members_of(MPI_Group group) const;
@@ -79,7 +77,7 @@ class Window final : private WindowSync::Host {
   MPI_Group group_{};
   const std::vector<Memory> memories_;
   const Kind kind_;
-  AttachedMemory attached_;
+  BroughtMemory brought_;
   WindowSync sync_;
 };
 

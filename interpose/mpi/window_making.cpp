@@ -34,7 +34,7 @@ struct Memory {
   std::uint64_t bytes = 0;
   std::uint64_t unit = 1;
   std::uint64_t address = 0;    // at that member
-  std::uint64_t is_within = 1;  // the processor reaches it, and this member reaches all others
+  std::uint64_t is_within = 1;  // the processor reaches it, this member reaches all others, and has what it needs for words
 };
 
 /// What all members have said, by rank.
@@ -58,6 +58,9 @@ class Said {
   }
 
   [[nodiscard]] const std::vector<Memory>& memories() const { return memories_; }
+  [[nodiscard]] bool all_are_within() const {
+    return std::all_of(memories_.begin(), memories_.end(), [](const Memory& memory) { return memory.is_within != 0; });
+  }
   [[nodiscard]] const std::vector<WordsOffer>& offers() const { return offers_; }
 
  private:
@@ -99,14 +102,14 @@ bool is_on_device(void* base, MPI_Aint size) { return size != 0 && is_on_device(
 template <typename MakeMemory>
 void carry_distant(MPI_Win window, const Communicator& communicator, Window::Kind::Call call, Memory own, MakeMemory memory_of) {
   auto words = std::make_unique<WindowWords>(members_of(communicator));
-  own.is_within = own.is_within != 0 && reaches_all(words->members());
+  own.is_within = own.is_within != 0 && WindowWords::are_to_be_had() && reaches_all(words->members());
   const Said said(communicator, own, words->offer());
-  const auto& all = said.memories();
-  if (!std::all_of(all.begin(), all.end(), [](const Memory& memory) { return memory.is_within != 0; })) return;
-  if (words->take(communicator, said.offers()) != MPI_SUCCESS) return;
+  if (!said.all_are_within() || words->take(communicator, said.offers()) != MPI_SUCCESS) return;
   std::vector<Window::Memory> memories;
-  for (const Memory& memory : all) memories.push_back(memory_of(memory, static_cast<int>(memories.size()) == communicator.rank));
+  for (const Memory& memory : said.memories())
+    memories.push_back(memory_of(memory, static_cast<int>(memories.size()) == communicator.rank));
   keep(window, std::move(words), communicator.rank, {call}, std::move(memories));
+  host_activity().carried(window);
 }
 
 }  // namespace
@@ -116,9 +119,12 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
   const bool in_order = size >= 0 && unit > 0 && base && window;
   if (!in_order || !may_be_carried(communicator)) return host_window(size, unit, info, comm, base, window);
   auto words = std::make_unique<WindowWords>(members_of(*communicator));
-  const Said said(*communicator, {.bytes = static_cast<std::uint64_t>(size), .unit = static_cast<std::uint64_t>(unit)},
-                  words->offer());
-  if (const int code = words->take(*communicator, said.offers()); code != MPI_SUCCESS) return code;
+  const Memory own{.bytes = static_cast<std::uint64_t>(size),
+                   .unit = static_cast<std::uint64_t>(unit),
+                   .is_within = WindowWords::are_to_be_had()};
+  const Said said(*communicator, own, words->offer());
+  if (!said.all_are_within() || words->take(*communicator, said.offers()) != MPI_SUCCESS)
+    return host_window(size, unit, info, comm, base, window);
   const SharedMemoryInfo shared(info);
   if (const int code = shared_window(size, unit, shared.get(), comm, base, window); code != MPI_SUCCESS) {
     words->free();
@@ -134,8 +140,7 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
   return host_activity().shared(MPI_SUCCESS, window);
 }
 
-/// The host's window counts as outstanding. So nothing is released and no page is replaced while it is open, and peers may reach
-/// into its memory at any time.
+/// The host's window counts as outstanding until it is known that Sluice carries it.
 int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
   const Communicator* const communicator = adopted(comm);
   const int code = host_created(base, size, unit, info, comm, window);
@@ -151,7 +156,7 @@ int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
   return code;
 }
 
-/// Likewise. Who makes a call is told by others where the memory lies. What a device may attach, the kernel does not reach.
+/// Who makes a call is told by others where the memory lies. What a device may attach, the kernel does not reach.
 int create_dynamic_window(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
   const Communicator* const communicator = adopted(comm);
   const int code = host_activity().begun(host().Win_create_dynamic(info, comm, window));

@@ -1,5 +1,6 @@
 #include "interpose/mpi/window_words.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -15,12 +16,38 @@ WordsPools& pools() {
   return kept;
 }
 
+/// The host may have been told to do without windows of shared memory (OMPI_MCA_osc=rdma). Then there are no words.
+constinit std::atomic<bool> host_refuses{false};
+
+/// What the host has to say of a call comes back, whatever handler the program has set.
+class ErrorsReturn {
+ public:
+  explicit ErrorsReturn(MPI_Comm comm) : comm_(comm) {
+    host().Comm_get_errhandler(comm_, &before_);
+    host().Comm_set_errhandler(comm_, predefined().errors_return);
+  }
+  ~ErrorsReturn() {
+    host().Comm_set_errhandler(comm_, before_);
+    host().Errhandler_free(&before_);
+  }
+  ErrorsReturn(const ErrorsReturn&) = delete;
+  ErrorsReturn& operator=(const ErrorsReturn&) = delete;
+
+ private:
+  const MPI_Comm comm_;
+  MPI_Errhandler before_{};
+};
+
 /// Collective: memory of each member that all have mapped, zeros.
 int make(const Communicator& communicator, std::size_t bytes, MPI_Win* window, std::vector<std::byte*>* memories) {
   const SharedMemoryInfo shared(predefined().info_null);
   void* own = nullptr;
+  const ErrorsReturn errors(communicator.handle);
   const int code = host().Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, shared.get(), communicator.handle, &own, window);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    host_refuses.store(true, std::memory_order_relaxed);
+    return code;
+  }
   std::memset(own, 0, bytes);
   for (int rank = 0; rank < communicator.size; ++rank) memories->push_back(shared_base(*window, rank));
   return host().Barrier(communicator.handle);
@@ -30,6 +57,8 @@ int make(const Communicator& communicator, std::size_t bytes, MPI_Win* window, s
 
 WindowWords::WindowWords(std::vector<WindowMember> members)
     : members_(std::move(members)), offer_(pools().offer(members_, static_cast<std::uint32_t>(session().world_rank()) + 1)) {}
+
+bool WindowWords::are_to_be_had() { return !host_refuses.load(std::memory_order_relaxed); }
 
 WindowWords::~WindowWords() {
   if (!slot_) pools().withdraw(offer_);

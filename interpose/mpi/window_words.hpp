@@ -24,7 +24,10 @@ class WindowWords {
 
   [[nodiscard]] const std::vector<WindowMember>& members() const { return members_; }
   [[nodiscard]] const WordsOffer& offer() const { return offer_; }
-  /// After all have said what they offer, by rank. Collective where all of them have no slot: then the host makes memory.
+  /// The host has not refused yet to make any.
+  [[nodiscard]] static bool are_to_be_had();
+  /// After all have said what they offer, by rank. Collective where all of them have no slot: then the host makes memory. Any
+  /// code but MPI_SUCCESS is that of all members: the host has refused.
   int take(const Communicator& communicator, std::span<const WordsOffer> offers);
   /// By rank.
   [[nodiscard]] const std::vector<WindowControl>& all() const { return words_; }

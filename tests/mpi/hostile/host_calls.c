@@ -221,6 +221,47 @@ static void beside_a_shared_window(void) {
   MPI_Win_free(&window);
 }
 
+static _Alignas(page) int exposed[page / sizeof(int)];
+static MPI_Aint place_of[64];  // by rank
+
+// Of all but the sender, each into the memory of the next: nobody has to wait for anything.
+static void put_on(void) {
+  const int word = rank, next = rank % (size - 1) + 1;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, window);
+  MPI_Put(&word, 1, MPI_INT, next, place_of[next], 1, MPI_INT, window);
+  MPI_Win_unlock(next, window);
+  MPI_Barrier(others);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window);
+  EXPECT_EQ(exposed[0], rank == 1 ? size - 1 : rank - 1);
+  MPI_Win_unlock(rank, window);
+}
+
+// The buffer is where rank 0 can write to it before a window is open.
+static void exchange_before(void) {
+  begin();
+  end();
+}
+
+static void beside_a_created_window(void) {
+  exchange_before();
+  memset(place_of, 0, sizeof place_of);
+  MPI_Win_create(exposed, sizeof exposed, sizeof(int), MPI_INFO_NULL, WORLD, &window);
+  beside_a_message("MPI_Put with memory of MPI_Win_create", put_on);
+  MPI_Win_free(&window);
+}
+
+static void beside_a_dynamic_window(void) {
+  MPI_Aint own;
+  exchange_before();
+  MPI_Win_create_dynamic(MPI_INFO_NULL, WORLD, &window);
+  MPI_Win_attach(window, exposed, sizeof exposed);
+  MPI_Get_address(exposed, &own);
+  MPI_Allgather(&own, 1, MPI_AINT, place_of, 1, MPI_AINT, WORLD);
+  beside_a_message("MPI_Put with a dynamic window", put_on);
+  MPI_Win_detach(window, exposed);
+  MPI_Win_free(&window);
+}
+
 // --- what has to wait, of the message that rank 1 receives
 
 static void of_a_message(void (*call)(void)) {
@@ -425,6 +466,8 @@ static const Case cases[] = {CASE(beside_a_barrier, 3),
                              CASE(beside_a_nonblocking_barrier, 3),
                              CASE(beside_a_nonblocking_sum, 3),
                              CASE(beside_a_shared_window, 3),
+                             CASE(beside_a_created_window, 3),
+                             CASE(beside_a_dynamic_window, 3),
                              CASE(a_bcast_from_inside, 3),
                              CASE(a_sum_into_it, 3),
                              CASE(a_bcast_of_all, 3),
