@@ -86,8 +86,12 @@ class MixedTransport final : public Transport {
   }
   [[nodiscard]] bool is_asleep(Peer peer) const override { return shares_memory(peer) && shmem_.is_asleep(peer); }
 
-  [[nodiscard]] const std::atomic<WakeMask>* wake_mask_of(Peer peer) const override { return shmem_.wake_mask_of(peer); }
-  [[nodiscard]] std::byte* lane(Peer owner, std::uint32_t lane) const override { return shmem_.lane(owner, lane); }
+  [[nodiscard]] const std::atomic<WakeMask>* wake_mask_of(Peer peer) const override {
+    return shares_memory(peer) ? shmem_.wake_mask_of(peer) : nullptr;
+  }
+  [[nodiscard]] std::byte* lane(Peer owner, std::uint32_t lane) const override {
+    return shares_memory(owner) ? shmem_.lane(owner, lane) : nullptr;
+  }
   void wake_for_lane(Peer peer) override { shmem_.wake_for_lane(peer); }
 
   [[nodiscard]] Rdma* rdma(Peer peer) override { return shares_memory(peer) ? shmem_.rdma(peer) : network_.rdma(peer); }

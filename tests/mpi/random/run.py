@@ -69,7 +69,7 @@ def run_windows(options, program, run_job, tally):
     for number, block in enumerate(seeds.window_blocks_of(first, count)):
         for mode in options.mode or WINDOW_MODES:
             # The host's own dynamic windows crash (4.1).
-            kind = ["dynamic"] if number % 2 and mode not in OF_HOST else []
+            kind = ["dynamic"] if number % 2 and mode not in OF_HOST and not options.testbed else []
             name = f"{mode}: windows, seeds {block.first} to {block.first + block.count - 1}, {block.ranks} ranks{' '.join(['', *kind])}"
             if mode != "host" and options.library is None:
                 tally.skips(name, "no --library")

@@ -116,6 +116,9 @@ TEST_F(MixedTransportTest, memory_is_shared_with_the_neighbour_and_streams_go_to
   EXPECT_FALSE(mixed_.can_write(remote));
   EXPECT_FALSE(mixed_.can_read_blocks(remote));
   EXPECT_FALSE(mixed_.can_read(remote));
+  EXPECT_NE(mixed_.wake_mask_of(neighbour), nullptr);
+  EXPECT_EQ(mixed_.wake_mask_of(remote), nullptr);
+  EXPECT_EQ(mixed_.lane(remote, 0), nullptr);
   EXPECT_FALSE(mixed_.streams_directly(neighbour));
   EXPECT_TRUE(mixed_.streams_directly(remote));
 }
