@@ -89,12 +89,12 @@ std::vector<Proposal> gather(MPI_Comm comm, Proposal own, std::size_t members) {
 }
 
 /// Of one node, its ranks agree; of several, those of the job.
-[[nodiscard]] CollectiveMode collectives_of(const std::vector<Peer>& members) {
+[[nodiscard]] CarryMode collectives_of(const std::vector<Peer>& members) {
   return are_on_one_node(members) ? session().collectives() : session().transports().collectives();
 }
 
 [[nodiscard]] bool may_have_team(const std::vector<Peer>& members) {
-  return session().collectives() != CollectiveMode::off && members.size() > 1 && members.size() <= Teams::most_members &&
+  return session().collectives() != CarryMode::off && members.size() > 1 && members.size() <= Teams::most_members &&
          are_on_one_node(members);
 }
 
@@ -191,7 +191,7 @@ void agree_on_collectives(Communicator& communicator, MPI_Info info) {
   const int own = asked ? -static_cast<int>(*asked) : nothing;
   int most = nothing;
   if (host().Allreduce(&own, &most, 1, predefined().integer, predefined().max, communicator.handle) != MPI_SUCCESS) return;
-  if (most != nothing) communicator.collectives = static_cast<CollectiveMode>(-most);
+  if (most != nothing) communicator.collectives = static_cast<CarryMode>(-most);
 }
 
 }  // namespace

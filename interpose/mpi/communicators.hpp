@@ -27,17 +27,17 @@ struct Communicator {
   int rank = 0;
   Team* team = nullptr;                             // its members go through lanes
   bool may_carry_collectives = false;               // SLUICE_COLLECTIVES allows it on all members
-  CollectiveMode collectives{};                     // SLUICE_COLLECTIVES, or the hint: all members agree
+  CarryMode collectives{};                     // SLUICE_COLLECTIVES, or the hint: all members agree
   std::vector<std::uint32_t> nodes;                 // by rank; empty where all are on one
   std::unique_ptr<const Neighbourhood> neighbours;  // once asked for (topology.hpp)
   std::atomic<bool> freed{false};
   std::atomic<bool> has_buffer{false};  // MPI_Comm_attach_buffer
 
   /// The same on all members.
-  [[nodiscard]] bool carries_collectives() const { return collectives != CollectiveMode::off; }
+  [[nodiscard]] bool carries_collectives() const { return collectives != CarryMode::off; }
   /// ... also those of which members do not know how long they are for others.
   [[nodiscard]] bool carries_all_collectives() const {
-    return collectives == CollectiveMode::all || (is_alone() && carries_collectives());
+    return collectives == CarryMode::all || (is_alone() && carries_collectives());
   }
   [[nodiscard]] bool is_alone() const { return size == 1; }
   [[nodiscard]] bool has_rank(int number) const { return static_cast<unsigned>(number) < static_cast<unsigned>(size); }

@@ -1,5 +1,8 @@
 // MPI_Put and MPI_Get on windows that Sluice carries: the origin copies.
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 
 #include "interpose/mpi/distant_memory.hpp"
@@ -14,9 +17,16 @@ namespace {
 /// From this length on, the copies that were measured to be fast between processors are worth their call.
 constexpr std::size_t long_bytes = page_bytes;
 
+/// Both sides of a copy of that length find room in a processor's own caches, and may be there from the last one. Stores that
+/// stream would drive them out.
+bool fits_into_cache(std::size_t bytes) {
+  static const auto cache = static_cast<std::size_t>(std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE)));
+  return bytes <= cache / 2;
+}
+
 void copy_in(std::byte* target, const std::byte* origin, std::size_t bytes) {
   if (bytes < long_bytes || user_memory_is_guarded()) return copy_from_user(target, origin, bytes);
-  copy_to_peer(target, origin, bytes, TargetLines::unknown);
+  copy_to_peer(target, origin, bytes, fits_into_cache(bytes) ? TargetLines::outer : TargetLines::unknown);
 }
 
 void copy_out(std::byte* origin, const std::byte* target, std::size_t bytes) {

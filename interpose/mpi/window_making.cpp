@@ -20,8 +20,8 @@ std::vector<WindowMember> members_of(const Communicator& communicator) {
 }
 
 /// The same on all members, as adoption is. One that is alone has nobody to share with.
-bool may_be_carried(const Communicator* communicator) {
-  if (!communicator || communicator->is_alone() || !session().carries_one_sided()) return false;
+bool may_be_carried(const Communicator* communicator, CarryMode least) {
+  if (!communicator || communicator->is_alone() || session().one_sided() < least) return false;
   const auto members = members_of(*communicator);
   return std::all_of(members.begin(), members.end(), [](const WindowMember& member) {
     const int rank = static_cast<int>(member.peer);
@@ -117,7 +117,7 @@ void carry_distant(MPI_Win window, const Communicator& communicator, Window::Kin
 int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
   const Communicator* const communicator = adopted(comm);
   const bool in_order = size >= 0 && unit > 0 && base && window;
-  if (!in_order || !may_be_carried(communicator)) return host_window(size, unit, info, comm, base, window);
+  if (!in_order || !may_be_carried(communicator, CarryMode::automatic)) return host_window(size, unit, info, comm, base, window);
   auto words = std::make_unique<WindowWords>(members_of(*communicator));
   const Memory own{.bytes = static_cast<std::uint64_t>(size),
                    .unit = static_cast<std::uint64_t>(unit),
@@ -144,7 +144,7 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
 int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
   const Communicator* const communicator = adopted(comm);
   const int code = host_created(base, size, unit, info, comm, window);
-  if (code != MPI_SUCCESS || !may_be_carried(communicator)) return code;
+  if (code != MPI_SUCCESS || !may_be_carried(communicator, CarryMode::all)) return code;
   const Memory own{.bytes = static_cast<std::uint64_t>(size),
                    .unit = static_cast<std::uint64_t>(unit),
                    .address = reinterpret_cast<std::uintptr_t>(base),
@@ -160,7 +160,7 @@ int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
 int create_dynamic_window(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
   const Communicator* const communicator = adopted(comm);
   const int code = host_activity().begun(host().Win_create_dynamic(info, comm, window));
-  if (code != MPI_SUCCESS || !may_be_carried(communicator)) return code;
+  if (code != MPI_SUCCESS || !may_be_carried(communicator, CarryMode::all)) return code;
   carry_distant(*window, *communicator, Window::Kind::create_dynamic, {.is_within = !device_memory::is_there()},
                 [](const Memory&, bool is_own) { return Window::all_addresses(is_own); });
   return code;

@@ -76,8 +76,8 @@ std::size_t map_budget() { return MappingBudget::share_of(MappingBudget::granted
 /// What each process tells the others of its node.
 struct Neighbour {
   int world_rank;
-  CollectiveMode collectives;
-  bool one_sided;  // SLUICE_ONESIDED
+  CarryMode collectives;
+  CarryMode one_sided;
   ProcessorSet processors;
 };
 static_assert(std::is_trivially_copyable_v<Neighbour>);
@@ -88,6 +88,12 @@ std::vector<Neighbour> gather_neighbours(MPI_Comm node, int world_rank, const Co
   std::vector<Neighbour> all(static_cast<std::size_t>(size_of(node)));
   host().Allgather(&own, sizeof own, predefined().byte, all.data(), sizeof own, predefined().byte, node);
   return all;
+}
+
+CarryMode least(const std::vector<Neighbour>& neighbours, CarryMode Neighbour::*what) {
+  CarryMode found = CarryMode::all;
+  for (const Neighbour& neighbour : neighbours) found = std::min(found, neighbour.*what);
+  return found;
 }
 
 ProcessorShare count_processors(const std::vector<Neighbour>& neighbours, const ProcessorSet& own) {
@@ -199,10 +205,8 @@ void Session::find_neighbours() {
   host().Comm_split_type(world_comm_, MPI_COMM_TYPE_SHARED, world_rank_, objects.info_null, &node_comm_);
   const std::vector<Neighbour> neighbours = gather_neighbours(node_comm_, world_rank_, config_);
   for (const Neighbour& neighbour : neighbours) node_ranks_.push_back(neighbour.world_rank);
-  collectives_ = std::min_element(neighbours.begin(), neighbours.end(), [](const Neighbour& one, const Neighbour& other) {
-                   return one.collectives < other.collectives;
-                 })->collectives;
-  carries_one_sided_ = std::all_of(neighbours.begin(), neighbours.end(), [](const Neighbour& one) { return one.one_sided; });
+  collectives_ = least(neighbours, &Neighbour::collectives);
+  one_sided_ = least(neighbours, &Neighbour::one_sided);
   processors_ = count_processors(neighbours, neighbours[static_cast<std::size_t>(rank_in(node_comm_))].processors);
   transports_.agree({.config = &config_,
                      .world = world_comm_,

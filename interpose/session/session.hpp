@@ -55,9 +55,9 @@ class Session {
   [[nodiscard]] AliasArena* arena() const { return arena_.get(); }
   [[nodiscard]] const Transports& transports() const { return transports_; }
   /// The least of SLUICE_COLLECTIVES on the ranks of this node.
-  [[nodiscard]] CollectiveMode collectives() const { return collectives_; }
+  [[nodiscard]] CarryMode collectives() const { return collectives_; }
   /// SLUICE_ONESIDED likewise.
-  [[nodiscard]] bool carries_one_sided() const { return carries_one_sided_; }
+  [[nodiscard]] CarryMode one_sided() const { return one_sided_; }
 
   /// False in a child that was made past the handlers of fork.
   [[nodiscard]] bool is_of_this_process() const { return process_ == getpid(); }
@@ -83,8 +83,8 @@ class Session {
   MPI_Comm quiet_comm_;
   std::vector<int> node_ranks_;  // world ranks of the processes on this node, in the order of node_comm_
   ProcessorShare processors_;
-  CollectiveMode collectives_ = CollectiveMode::off;
-  bool carries_one_sided_ = false;
+  CarryMode collectives_ = CarryMode::off;
+  CarryMode one_sided_ = CarryMode::off;
   std::unique_ptr<AliasArena> arena_;
   Transports transports_;  // outlives the engine
   std::unique_ptr<Engine> engine_;

@@ -105,7 +105,7 @@ void Transports::meet() {
   struct Introduction {
     TcpEndpoint endpoint;
     std::uint32_t node = 0;
-    CollectiveMode collectives{};
+    CarryMode collectives{};
   };
   static_assert(std::is_trivially_copyable_v<Introduction>);
   Introduction own;

@@ -70,7 +70,7 @@ class Transports {
   /// A number of the node on which a rank is: the same to all. Only where they have met.
   [[nodiscard]] std::uint32_t node_of(int world_rank) const { return nodes_[static_cast<std::size_t>(world_rank)]; }
   /// The least of SLUICE_COLLECTIVES on all ranks; off where they have not met.
-  [[nodiscard]] CollectiveMode collectives() const { return collectives_; }
+  [[nodiscard]] CarryMode collectives() const { return collectives_; }
   /// What carries the messages to each rank of the world.
   [[nodiscard]] std::vector<trace::Transporter> by_rank() const;
 
@@ -96,7 +96,7 @@ class Transports {
   Listener listener_;
   std::vector<TcpEndpoint> endpoints_;
   std::vector<std::uint32_t> nodes_;  // by world rank
-  CollectiveMode collectives_ = CollectiveMode::off;
+  CarryMode collectives_ = CarryMode::off;
   SipKey secret_{};
 
   std::unique_ptr<ShmemTransport> shmem_;

@@ -16,9 +16,8 @@ namespace sluice {
 enum class ReleaseMode { automatic, off, matched, early };
 /// Whether memory becomes alias blocks; `automatic`: unless nothing is released.
 enum class BlockMode { automatic, on, off };
-/// Which collective calls are carried; members agree on the least. `automatic`: those of which all of them know how long they
-/// are.
-enum class CollectiveMode : std::uint8_t { off, automatic, all };
+/// Which of the collective or one-sided calls are carried; members agree on the least. `automatic`: those that gain by it.
+enum class CarryMode : std::uint8_t { off, automatic, all };
 /// Who moves a large message; the names are the protocols' (design section 7). Inside a node there are rput, rget, coop, the
 /// rules that choose between these (coop-coll, coop-load), and coop with an adapter beside (coop-hca); over RDMA rput, getcqe
 /// (which is rget there), get, rdrp, putnr and put. Where the one that was asked for does not exist, `automatic` holds.
@@ -38,7 +37,7 @@ inline constexpr std::size_t rendezvous_kinds = 12;
 [[nodiscard]] std::optional<Rendezvous> rendezvous_inside_a_node(std::string_view name);
 inline constexpr std::string_view expected_inside_a_node = "auto, rput, rget, coop, coop-coll or coop-load";
 /// As in SLUICE_COLLECTIVES; nothing for any other text.
-[[nodiscard]] std::optional<CollectiveMode> collective_mode(std::string_view name);
+[[nodiscard]] std::optional<CarryMode> collective_mode(std::string_view name);
 inline constexpr std::string_view expected_collective_modes = "off, auto or all";
 [[nodiscard]] constexpr Rendezvous inside_a_node(Rendezvous wanted) {
   return wanted > Rendezvous::coop_hca ? Rendezvous::automatic : wanted;
@@ -54,8 +53,8 @@ struct Config {
   BlockMode blocks = BlockMode::automatic;                 // SLUICE_BLOCKS=auto|on|off
   bool keeps_huge_pages = true;                            // SLUICE_HUGE_PAGES=keep|replace
   bool send_release = false;                               // SLUICE_SEND_RELEASE=0|1
-  CollectiveMode collectives = CollectiveMode::automatic;  // SLUICE_COLLECTIVES=off|auto|all
-  bool one_sided = true;                                   // SLUICE_ONESIDED=off|auto
+  CarryMode collectives = CarryMode::automatic;  // SLUICE_COLLECTIVES=off|auto|all
+  CarryMode one_sided = CarryMode::automatic;              // SLUICE_ONESIDED=off|auto|all
   GuardEngine guard = GuardEngine::automatic;              // SLUICE_GUARD=auto|mprotect|userfaultfd
   std::size_t eager_limit = 32768;                         // SLUICE_EAGER_LIMIT=<bytes, with K or M>
   std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table

@@ -21,9 +21,8 @@ constexpr std::array<Choice<ReleaseMode>, 4> release_modes{{{"auto", ReleaseMode
 constexpr std::array<Choice<BlockMode>, 3> block_modes{
     {{"auto", BlockMode::automatic}, {"on", BlockMode::on}, {"off", BlockMode::off}}};
 constexpr std::array<Choice<bool>, 2> huge_page_modes{{{"keep", true}, {"replace", false}}};
-constexpr std::array<Choice<bool>, 2> carried_modes{{{"auto", true}, {"off", false}}};
-constexpr std::array<Choice<CollectiveMode>, 3> collective_modes{
-    {{"auto", CollectiveMode::automatic}, {"all", CollectiveMode::all}, {"off", CollectiveMode::off}}};
+constexpr std::array<Choice<CarryMode>, 3> carry_modes{
+    {{"auto", CarryMode::automatic}, {"all", CarryMode::all}, {"off", CarryMode::off}}};
 constexpr std::array<Choice<GuardEngine>, 3> guard_engines{
     {{"auto", GuardEngine::automatic}, {"mprotect", GuardEngine::mprotect}, {"userfaultfd", GuardEngine::userfaultfd}}};
 constexpr std::array<Choice<std::string_view>, 4> shmem_copies{
@@ -208,17 +207,18 @@ std::vector<ConfigVariable> make_table() {
               "Whether buffers in transparent huge pages stay there. keep: such buffers do not become alias blocks, "
               "so nothing is released early into them. replace: they do, and computing on them costs what it costs "
               "in pages of 4 KB."}),
-      one_of(&Config::collectives, collective_modes,
+      one_of(&Config::collectives, carry_modes,
              {"SLUICE_COLLECTIVES", "off, auto or all", "auto",
               "Which collective calls Sluice carries. auto: those of which all members know how long they are, and inside a node "
               "blocking ones with counts by rank. all: the other ones with counts by rank and those between neighbours as well, "
               "which take longer than the host's when they are short. The least that a rank has holds for all of its node, and "
               "for all that goes between nodes."}),
-      one_of(&Config::one_sided, carried_modes,
-             {"SLUICE_ONESIDED", "off or auto", "auto",
-              "Whether Sluice carries one-sided communication. auto: that of windows whose "
-              "members are all on one node, but for those of MPI_Win_allocate_shared. off, on one rank: the host carries that of "
-              "all on its node."}),
+      one_of(
+          &Config::one_sided, carry_modes,
+          {"SLUICE_ONESIDED", "off, auto or all", "auto",
+           "Whether Sluice carries one-sided communication. auto: that of windows which MPI_Win_allocate makes, where all "
+           "members are on one node. all: that of memory that the program brings to a window as well. There a fetch-and-op takes "
+           "longer than the host's while its target is in MPI. The least that a rank has holds for all of its node."}),
       one_of(&Config::send_release, switches,
              {"SLUICE_SEND_RELEASE", "0 or 1", "0",
               "Whether a blocking standard-mode send of a large message may return before its receiver has come. "
@@ -380,9 +380,9 @@ std::optional<Rendezvous> rendezvous_inside_a_node(std::string_view name) {
   return rendezvous;
 }
 
-std::optional<CollectiveMode> collective_mode(std::string_view name) {
-  CollectiveMode mode{};
-  return assign_choice(mode, name, collective_modes) ? std::optional(mode) : std::nullopt;
+std::optional<CarryMode> collective_mode(std::string_view name) {
+  CarryMode mode{};
+  return assign_choice(mode, name, carry_modes) ? std::optional(mode) : std::nullopt;
 }
 
 const std::vector<ConfigVariable>& config_variables() {

@@ -131,7 +131,7 @@ PROGRAMS = [
     Program("coll_persistent", ranks=COLLECTIVE_RANKS, seconds=240),
     Program("coll_scans", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
     Program("coll_threads", ranks={"release": (2, 3, 4), "host-collectives": (2,)}),
-    *(Program(name, ranks={"release": (2, 3, 4, 5, 8), "userfaultfd": (2,)}, host_is_right=False, seconds=240, on_one_node=True)
+    *(Program(name, ranks={"all-onesided": (2, 3, 4, 5, 8)}, host_is_right=False, seconds=240, on_one_node=True)
       for name in ("rma_accumulates", "rma_copies", "rma_dynamic", "rma_epochs", "rma_windows")),
     Program("mixed_requests", shares_files=True),
     Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
@@ -152,7 +152,7 @@ PROGRAMS = [
     *(Program("finalize", ranks=and_alone({**only_with(2), "sends": (2,)}), arguments=(case,)) for case in FINALIZE_CASES_OF_ONE),
     Program("f08_messages", ranks=TWO_OR_MORE, language="fortran"),
     Program("f08_requests", ranks=TWO_OR_MORE, language="fortran"),
-    Program("f08_windows", ranks={"release": (2, 3, 5), "host-onesided": (2, 4)}, language="fortran"),
+    Program("f08_windows", ranks={"release": (2, 3), "all-onesided": (2, 3, 5), "host-onesided": (4,)}, language="fortran"),
     Program("use_mpi", ranks=TWO_OR_MORE, language="fortran"),
     Program("mpif_h", ranks=TWO_OR_MORE, language="fortran"),
     Program("mixed_operations", language="python"),

@@ -1,6 +1,6 @@
 """OpenCoarrays' own tests, as Debian has them: what passes on the host alone passes under Sluice.
 
-    run --builddir DIR                  as users get them, and with one-sided calls left to the host, by turns
+    run --builddir DIR                  as users get them, and with all windows of a node carried, by turns
     run --builddir DIR --all            every program with every number of ranks in both modes
     run --builddir DIR --only atomics   those whose name contains this
 
@@ -17,7 +17,7 @@ from sluice_dev.jobs.modes import environment
 from sluice_dev.jobs.runner import Tally, parse_options
 
 PLACE = pathlib.Path("/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin")
-MODES = ("release", "host-onesided")
+MODES = ("release", "all-onesided")
 RANKS = (2, 3, 5)
 SIDE_BY_SIDE = 2
 HOST_RUNS = 2  # of the host alone that must pass before a failure counts

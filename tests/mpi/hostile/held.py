@@ -22,7 +22,7 @@ PROGRAMS = [settings("even", protocol) for protocol in COPY_PROTOCOLS] + [settin
 # Open MPI's one-sided component that writes straight into the peers' memory.
 PROGRAMS += [Program("held_windows", ranks=(3, 4), env={"OMPI_MCA_osc": "rdma"}, expect=without_refusals)]
 # Peers reach it without the host.
-PROGRAMS += [Program("held_windows (carried)", "held_windows", ranks=(3, 4), expect=without_refusals)]
+PROGRAMS += [Program("held_windows (carried)", "held_windows", ranks=(3, 4), env={"SLUICE_ONESIDED": "all"}, expect=without_refusals)]
 # With a stand-in for the library of a GPU's driver, loaded before MPI_Init and after.
 PROGRAMS += [Program(f"held_device ({when})", "held_device", ranks=(2,), releases=False, env={"HELD_DEVICE": when})
              for when in ("before", "after")]

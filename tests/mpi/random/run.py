@@ -21,8 +21,7 @@ from sluice_dev.jobs.sample import sample
 here = pathlib.Path(__file__).resolve().parent
 
 WINDOW_SEEDS = 60
-WINDOW_MODES = ["release", "host-onesided"]
-OF_HOST = ("host", "host-onesided", "disabled")
+WINDOW_MODES = ["release", "all-onesided"]
 OTHERS = [mode for mode in MODES if mode not in ("host", "release")]
 
 
@@ -69,7 +68,7 @@ def run_windows(options, program, run_job, tally):
     for number, block in enumerate(seeds.window_blocks_of(first, count)):
         for mode in options.mode or WINDOW_MODES:
             # The host's own dynamic windows crash (4.1).
-            kind = ["dynamic"] if number % 2 and mode not in OF_HOST and not options.testbed else []
+            kind = ["dynamic"] if number % 2 and mode == "all-onesided" and not options.testbed else []
             name = f"{mode}: windows, seeds {block.first} to {block.first + block.count - 1}, {block.ranks} ranks{' '.join(['', *kind])}"
             if mode != "host" and options.library is None:
                 tally.skips(name, "no --library")

@@ -107,7 +107,7 @@ TEST(config, every_word_that_is_expected_is_accepted_and_shown) {
       {"SLUICE_BLOCKS", {"auto", "on", "off"}},
       {"SLUICE_HUGE_PAGES", {"keep", "replace"}},
       {"SLUICE_COLLECTIVES", {"auto", "all", "off"}},
-      {"SLUICE_ONESIDED", {"auto", "off"}},
+      {"SLUICE_ONESIDED", {"auto", "all", "off"}},
       {"SLUICE_SEND_RELEASE", {"0", "1"}},
       {"SLUICE_GUARD", {"auto", "mprotect", "userfaultfd"}},
       {"SLUICE_SHMEM_COPY", {"auto", "alias", "cma", "stream"}},
@@ -144,9 +144,9 @@ TEST(config, protocols_inside_a_node_have_their_names) {
 }
 
 TEST(config, modes_of_collectives_have_their_names) {
-  EXPECT_EQ(collective_mode("off"), CollectiveMode::off);
-  EXPECT_EQ(collective_mode("auto"), CollectiveMode::automatic);
-  EXPECT_EQ(collective_mode("all"), CollectiveMode::all);
+  EXPECT_EQ(collective_mode("off"), CarryMode::off);
+  EXPECT_EQ(collective_mode("auto"), CarryMode::automatic);
+  EXPECT_EQ(collective_mode("all"), CarryMode::all);
   EXPECT_EQ(collective_mode("some"), std::nullopt);
 }
 

@@ -19,6 +19,7 @@ MODES = {
     "host-collectives": {"SLUICE_COLLECTIVES": "off"},
     "all-collectives": {"SLUICE_COLLECTIVES": "all"},
     "host-onesided": {"SLUICE_ONESIDED": "off"},
+    "all-onesided": {"SLUICE_ONESIDED": "all"},
     # Of short messages, too, so that more of what a program sends goes by the protocol.
     **{protocol: {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K"} for protocol in COPY_PROTOCOLS},
     # And without blocks.
