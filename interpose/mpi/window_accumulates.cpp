@@ -189,8 +189,8 @@ int Accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype
                MPI_Count target_count, MPI_Datatype target_type, MPI_Op op) {
   constexpr auto* call = "MPI_Accumulate";
   const bool is_of_one_type = type == target_type;
-  const BufferArgument own(origin, count, side(type, is_of_one_type));
   const FlatType* const target_side = side(target_type, is_of_one_type);
+  const BufferArgument own(origin, count, is_of_one_type ? target_side : side(type, false));
   const TargetArgument target(window, rank, displacement, target_count, target_side);
   const auto on_host = [&] {
     return host().Accumulate(origin, host_count(count), type, rank, displacement, host_count(target_count), target_type, op,
@@ -208,9 +208,10 @@ int Get_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Data
                    MPI_Datatype result_type, int rank, MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
                    MPI_Op op) {
   const bool is_of_one_type = result_type == target_type && (op == predefined().no_op || type == target_type);
-  const BufferArgument own(origin, count, side(type, is_of_one_type));
-  const BufferArgument before(result, result_count, side(result_type, is_of_one_type));
   const FlatType* const target_side = side(target_type, is_of_one_type);
+  const auto side_of = [&](MPI_Datatype one) { return one == target_type ? target_side : side(one, is_of_one_type); };
+  const BufferArgument own(origin, count, side_of(type));
+  const BufferArgument before(result, result_count, side_of(result_type));
   const TargetArgument target(window, rank, displacement, target_count, target_side);
   return get_accumulate(window, own, before, target, target_type, target_side, op, "MPI_Get_accumulate", [&] {
     return host().Get_accumulate(origin, host_count(count), type, result, host_count(result_count), result_type, rank,

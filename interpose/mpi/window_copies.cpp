@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "interpose/mpi/distant_memory.hpp"
 #include "interpose/mpi/handles.hpp"
@@ -25,8 +26,13 @@ bool fits_into_cache(std::size_t bytes) {
 }
 
 void copy_in(std::byte* target, const std::byte* origin, std::size_t bytes) {
-  if (bytes < long_bytes || user_memory_is_guarded()) return copy_from_user(target, origin, bytes);
-  copy_to_peer(target, origin, bytes, fits_into_cache(bytes) ? TargetLines::outer : TargetLines::unknown);
+  if (user_memory_is_guarded()) [[unlikely]]
+    return copy_from_user(target, origin, bytes);
+  if (bytes < long_bytes || fits_into_cache(bytes)) {
+    std::memcpy(target, origin, bytes);
+  } else {
+    copy_to_peer(target, origin, bytes, TargetLines::unknown);
+  }
 }
 
 void copy_out(std::byte* origin, const std::byte* target, std::size_t bytes) {
@@ -96,8 +102,9 @@ void get(const BufferArgument& origin, const BufferArgument& target, const char*
 
 int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
         MPI_Count target_count, MPI_Datatype target_type) {
-  const BufferArgument own(origin, count, type);
-  const TargetArgument target(window, rank, displacement, target_count, target_type);
+  const FlatType* const flat = flat_type(type);
+  const BufferArgument own(origin, count, flat);
+  const TargetArgument target(window, rank, displacement, target_count, target_type == type ? flat : flat_type(target_type));
   if (!own.valid() || !target.in_order())
     return host().Put(origin, host_count(count), type, rank, displacement, host_count(target_count), target_type,
                       window.handle());
@@ -112,8 +119,9 @@ int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, 
 
 int Get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Count target_count,
         MPI_Datatype target_type) {
-  const BufferArgument own(origin, count, type);
-  const TargetArgument target(window, rank, displacement, target_count, target_type);
+  const FlatType* const flat = flat_type(type);
+  const BufferArgument own(origin, count, flat);
+  const TargetArgument target(window, rank, displacement, target_count, target_type == type ? flat : flat_type(target_type));
   if (!own.valid() || !target.in_order())
     return host().Get(origin, host_count(count), type, rank, displacement, host_count(target_count), target_type,
                       window.handle());
