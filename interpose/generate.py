@@ -153,23 +153,27 @@ class Call:
         engaged = f"return engaged_{self.name}({passed});"
         if self.kind != "WINDOW":
             return self.chosen("", engaged, told)
-        return self.chosen(self.on_window(), f"if (sluice::carried_window(win)) [[unlikely]] return carried_{self.name}({passed}); {engaged}",
-                           told)
+        others = ", ".join(["*carried", *self.arguments_but_window()])
+        asked = f"if (sluice::Window* const carried = sluice::carried_window(win)) [[unlikely]] return carried_{self.name}({others});"
+        return self.chosen(self.on_window(), f"{asked} {engaged}", told)
 
     def on_window(self):
         """The call of a window that Sluice carries."""
         name = self.name.removesuffix("_c")
-        arguments = ["*sluice::carried_window(win)", *(argument for argument in self.arguments if argument != "win")]
-        body = f"return sluice::window_calls::{name}({', '.join(arguments)});"
+        passed = ", ".join(["window", *self.arguments_but_window()])
+        body = f"return sluice::window_calls::{name}({passed});"
         told = self.traced("carried", name in BLOCKING) + body
-        passed = ", ".join(self.arguments)
         choice = f"if (sluice::trace::on()) [[unlikely]] return traced_{self.name}({passed}); {body}"
-        return " ".join([f"[[gnu::noinline, gnu::cold]] static {self.function(f'traced_{self.name}', told)}",
-                         f"[[gnu::noinline]] static {self.function(f'carried_{self.name}', choice)}"])
+        parameters = ", ".join(["sluice::Window& window", *(one for one in self.parameters if argument(one) != "win")])
+        return " ".join([f"[[gnu::noinline, gnu::cold]] static {self.result} traced_{self.name}({parameters}) {{ {told} }}",
+                         f"[[gnu::noinline]] static {self.result} carried_{self.name}({parameters}) {{ {choice} }}"])
+
+    def arguments_but_window(self):
+        return [argument for argument in self.arguments if argument != "win"]
 
     def asked(self):
         passed = ", ".join(self.arguments)
-        own = BODIES[self.kind].format(name=self.name, arguments=", ".join(argument for argument in self.arguments if argument != "win"))
+        own = BODIES[self.kind].format(name=self.name, arguments=", ".join(self.arguments_but_window()))
         body = f"if (const sluice::Window* const carried = sluice::carried_window(win)) {own} return sluice::host().{self.name}({passed});"
         return self.chosen("", f"return engaged_{self.name}({passed});", body)
 

@@ -1,4 +1,4 @@
-"""Measures one-sided calls on the host alone and under Sluice, by turns.
+"""Measures one-sided calls on the host alone and under Sluice with SLUICE_ONESIDED=all, by turns.
 
     apps/bench/onesided --builddir DIR [--rounds N] [--ranks 2,4] [--calls put,fetch_and_op] [--sizes 8,1K,1M] [--kinds allocated,created]
     apps/bench/onesided --builddir DIR --page FILE.md      writes the table there too
@@ -43,7 +43,7 @@ def run(options, ranks, side):
     """Microseconds by name of one job."""
     launch = ["mpirun", "--oversubscribe", "-np", str(ranks)]
     if side == "sluice":
-        launch += ["-x", f"LD_PRELOAD={options.library}"]
+        launch += ["-x", f"LD_PRELOAD={options.library}", "-x", "SLUICE_ONESIDED=all"]
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = [*launch, options.program, "one_sided_calls", options.calls, options.sizes, options.kinds, str(options.seconds)]
     job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=JOB_SECONDS, stdin=subprocess.DEVNULL)
@@ -67,7 +67,7 @@ def measure(options, ranks):
 def page(tables, options):
     write_page(options.page, [
         "# One-sided calls", "", written_by("apps/bench/onesided", options.rounds), "",
-        "Microseconds of a call with the synchronisation that makes it complete, on the host alone and under Sluice. The ratio has the "
+        "Microseconds of a call with the synchronisation that makes it complete, on the host alone and under Sluice with `SLUICE_ONESIDED=all`. The ratio has the "
         "interval in which it lies 95 times in 100. Sizes are bytes. The first word says how the window was made: by `MPI_Win_allocate` or "
         "by `MPI_Win_create`."], tables)
 
