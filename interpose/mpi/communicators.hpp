@@ -27,7 +27,7 @@ struct Communicator {
   int rank = 0;
   Team* team = nullptr;                             // its members go through lanes
   bool may_carry_collectives = false;               // SLUICE_COLLECTIVES allows it on all members
-  CarryMode collectives{};                     // SLUICE_COLLECTIVES, or the hint: all members agree
+  CarryMode collectives{};                          // SLUICE_COLLECTIVES, or the hint: all members agree
   std::vector<std::uint32_t> nodes;                 // by rank; empty where all are on one
   std::unique_ptr<const Neighbourhood> neighbours;  // once asked for (topology.hpp)
   std::atomic<bool> freed{false};

@@ -48,17 +48,17 @@ enum class TraceKeep { oldest, newest };
 enum class GuardEngine { automatic, mprotect, userfaultfd };
 
 struct Config {
-  bool enable = true;                                      // SLUICE_ENABLE=0|1
-  ReleaseMode release = ReleaseMode::automatic;            // SLUICE_RELEASE=auto|off|matched|early
-  BlockMode blocks = BlockMode::automatic;                 // SLUICE_BLOCKS=auto|on|off
-  bool keeps_huge_pages = true;                            // SLUICE_HUGE_PAGES=keep|replace
-  bool send_release = false;                               // SLUICE_SEND_RELEASE=0|1
+  bool enable = true;                            // SLUICE_ENABLE=0|1
+  ReleaseMode release = ReleaseMode::automatic;  // SLUICE_RELEASE=auto|off|matched|early
+  BlockMode blocks = BlockMode::automatic;       // SLUICE_BLOCKS=auto|on|off
+  bool keeps_huge_pages = true;                  // SLUICE_HUGE_PAGES=keep|replace
+  bool send_release = false;                     // SLUICE_SEND_RELEASE=0|1
   CarryMode collectives = CarryMode::automatic;  // SLUICE_COLLECTIVES=off|auto|all
-  CarryMode one_sided = CarryMode::automatic;              // SLUICE_ONESIDED=off|auto|all
-  GuardEngine guard = GuardEngine::automatic;              // SLUICE_GUARD=auto|mprotect|userfaultfd
-  std::size_t eager_limit = 32768;                         // SLUICE_EAGER_LIMIT=<bytes, with K or M>
-  std::string transports = "shmem,verbs,tcp";  // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
-  std::string shmem_copy = "auto";             // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
+  CarryMode one_sided = CarryMode::automatic;    // SLUICE_ONESIDED=off|auto|all
+  GuardEngine guard = GuardEngine::automatic;    // SLUICE_GUARD=auto|mprotect|userfaultfd
+  std::size_t eager_limit = 32768;               // SLUICE_EAGER_LIMIT=<bytes, with K or M>
+  std::string transports = "shmem,verbs,tcp";    // SLUICE_TRANSPORTS=comma list; what can be listed is fixed by the table
+  std::string shmem_copy = "auto";  // SLUICE_SHMEM_COPY=auto|alias|cma|stream : which copies inside a node are allowed
   Rendezvous rendezvous = Rendezvous::automatic;   // SLUICE_RNDV: a name of the enumeration above
   std::size_t single_copy = 0;                     // SLUICE_SINGLE_COPY=auto|<bytes, with K or M>; 0: auto
   std::size_t copy_chunk = 0;                      // SLUICE_COPY_CHUNK=auto|<bytes, with K or M>; 0: auto

@@ -25,7 +25,8 @@ PROGRAMS = [
     *(program(case, (case,), STREAMED, released="calls of the host's beside releases") for case in BESIDE_CASES),
     program("beside_a_barrier_written", ("beside_a_barrier",), WRITTEN, released="calls of the host's beside releases"),
     # One-sided calls go through memory, which a stream does not reach.
-    *(program(f"beside_a_{kind}_window", (f"beside_a_{kind}_window",), {**WRITTEN, "SLUICE_ONESIDED": "all"}, released="calls of the host's beside releases")
+    *(program(f"beside_a_{kind}_window", (f"beside_a_{kind}_window",), {**WRITTEN, "SLUICE_ONESIDED": "all"},
+              released="calls of the host's beside releases")
       for kind in ("created", "dynamic")),
     program("that_wait", WAITING_CASES, STREAMED),
     program("that_wait_written", WAITING_CASES, WRITTEN),

@@ -67,9 +67,9 @@ def measure(options, ranks):
 def page(tables, options):
     write_page(options.page, [
         "# One-sided calls", "", written_by("apps/bench/onesided", options.rounds), "",
-        "Microseconds of a call with the synchronisation that makes it complete, on the host alone and under Sluice with `SLUICE_ONESIDED=all`. The ratio has the "
-        "interval in which it lies 95 times in 100. Sizes are bytes. The first word says how the window was made: by `MPI_Win_allocate` or "
-        "by `MPI_Win_create`."], tables)
+        "Microseconds of a call with the synchronisation that makes it complete, on the host alone and under Sluice with "
+        "`SLUICE_ONESIDED=all`. The ratio has the interval in which it lies 95 times in 100. Sizes are bytes. The first word says how "
+        "the window was made: by `MPI_Win_allocate` or by `MPI_Win_create`."], tables)
 
 
 def main():
