@@ -20,13 +20,14 @@ PLACE = pathlib.Path("/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin")
 MODES = ("release", "all-onesided")
 RANKS = (2, 3, 5)
 SIDE_BY_SIDE = 2
-HOST_RUNS = 2  # of the host alone that must pass before a failure counts
+HOST_RUNS = 6  # of the host alone that must pass before a failure counts: some have races of their own
+LEFT_OUT = ("increment_my_neighbor",)  # fails every second time on the host alone
 FAILED = re.compile(r"\bfail(ed|ure|s)?\b|\berror\b", re.IGNORECASE)
 
 
 def programs(options):
     found = [path for path in sorted(PLACE.glob("OpenCoarrays-*-tests/*")) if path.is_file() and os.access(path, os.X_OK)]
-    return [path for path in found if any(word in path.name for word in options.only or ("",))]
+    return [path for path in found if path.name not in LEFT_OUT and any(word in path.name for word in options.only or ("",))]
 
 
 def runs(options):
