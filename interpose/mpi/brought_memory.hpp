@@ -23,7 +23,7 @@ class BroughtMemory {
     const ByteRange region = ByteRange::of(base, bytes);
     {
       const std::scoped_lock guard(lock_);
-      end_of_[region.begin] = region.end;
+      if (!end_of_.try_emplace(region.begin, region.end).second) return;
     }
     kept_memory::begin_use(region);
     Engine::Windows(engine()).see_kept_memory();

@@ -109,9 +109,10 @@ int Win_get_info(const Window& window, MPI_Info* info) {
 }
 
 int Win_attach(Window& window, void* base, MPI_Aint size) {
-  if (size > 0) window.brought().add(base, static_cast<std::size_t>(size));
+  if (size > 0) engine().memory().settle(ByteRange::of(base, static_cast<std::size_t>(size)), Access::write);
   const int code = host().Win_attach(window.handle(), base, size);
-  if (code != MPI_SUCCESS) window.brought().take_back(base);
+  // Nobody else knows yet where it is.
+  if (code == MPI_SUCCESS) window.brought().add(base, static_cast<std::size_t>(size));
   return code;
 }
 
