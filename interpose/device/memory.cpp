@@ -73,7 +73,7 @@ void add(const DeviceRuntime* runtime) {
 }
 
 void look_through(const std::vector<std::string>& libraries) {
-  static std::vector<std::string> known;
+  static auto& known = *new std::vector<std::string>;
   for (const std::string& library : libraries) {
     if (std::find(known.begin(), known.end(), library) != known.end()) continue;
     if (const DeviceRuntime* runtime = runtime_of_library(library.c_str())) {

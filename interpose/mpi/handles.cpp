@@ -11,7 +11,7 @@ namespace sluice {
 namespace detail {
 
 constinit HandleTable<Handle> handles;
-constinit Handle no_handles[3];
+Handle* const no_handle = new Handle[3] + 1;
 
 }  // namespace detail
 

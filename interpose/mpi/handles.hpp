@@ -71,8 +71,8 @@ void set_started(Handle& handle);
 
 namespace detail {
 extern HandleTable<Handle> handles;
-/// Beside every handle, and beside the second of these, on both sides lies another, or one that is never used.
-extern Handle no_handles[3];
+/// Never used. Beside it, and beside every handle, lies on both sides another, or one that is never used.
+extern Handle* const no_handle;
 }  // namespace detail
 
 /// nullptr for requests of the host and for null requests.
@@ -127,7 +127,7 @@ class HandleSearch {
     return found;
   }
 
-  Handle* next_ = detail::no_handles + 2;
+  Handle* next_ = detail::no_handle + 1;
   std::ptrdiff_t step_ = one;  // in bytes, as it is added for each request
 };
 

@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 const std::shared_ptr<const Layout>& bytes_layout() {
-  static const std::shared_ptr<const Layout> layout = Layout::contiguous(1);
+  static const auto& layout = *new std::shared_ptr<const Layout>(Layout::contiguous(1));
   return layout;
 }
 

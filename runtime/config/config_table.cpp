@@ -386,7 +386,7 @@ std::optional<CarryMode> collective_mode(std::string_view name) {
 }
 
 const std::vector<ConfigVariable>& config_variables() {
-  static const std::vector<ConfigVariable> table = make_table();
+  static const auto& table = *new std::vector<ConfigVariable>(make_table());
   return table;
 }
 

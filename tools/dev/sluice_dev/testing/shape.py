@@ -5,6 +5,9 @@
 
 Circles are found in the objects of a build: a file calls another when it uses a symbol that the other defines. Calls of virtual functions
 lead nowhere, as who is called is not named.
+
+The preloaded library destroys nothing when the process ends: threads may outlive the exit handlers, and MPI may be called in them. So none
+of its objects registers a destructor.
 """
 
 import collections
@@ -25,8 +28,18 @@ CLASSES_TO_MEND = ()
 
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 CLASS = re.compile(r"\b(class|struct)\s+(?:alignas\([^)]*\)\s*)?((?:\w+::)*\w+)(?:\s+final)?(?:\s*:[^{;]*)?\s*\{")
+PRELOADED = re.compile(r"(?:interpose|runtime|net|shmem|tcp|verbs)/(?:\w+/)*lib\w+\.(?:a|so)\.p/.")
 ACCESS = re.compile(r"\b(public|protected|private)\s*:")
 NO_FUNCTION = re.compile(r"^(?:using|friend|static_assert|typedef|enum|class|struct|template\s*<[^>]*>\s*(?:class|struct|friend))\b")
+
+
+def objects_with_destructors(build):
+    """Those of the preloaded library's that have something destroyed when the process or a thread ends"""
+    outputs = [command["output"] for command in json.loads((build / "compile_commands.json").read_text())]
+    library = [output for output in outputs if PRELOADED.match(output) and (build / output).exists()]
+    listing = subprocess.run(["nm", "--portability", "--print-file-name", "--undefined-only", *library],
+                             cwd=build, capture_output=True, text=True, check=True).stdout
+    return sorted(set(re.findall(r"^(.*?):\s+__cxa(?:_thread)?_atexit\b", listing, re.MULTILINE)))
 
 
 def objects(build):
@@ -128,7 +141,8 @@ def shape(_seconds=None):
     in_circles = [file for circle in circles(calls(builds.BUILD)) for file in circle]
     wide = [f"{file}: {name}" for file, name, count in classes() if count > MAX_PUBLIC_FUNCTIONS]
     complaints = [*complaints_of("calls others that call it", in_circles, FILES_TO_MEND),
-                  *complaints_of(f"has more than {MAX_PUBLIC_FUNCTIONS} public functions", wide, CLASSES_TO_MEND)]
+                  *complaints_of(f"has more than {MAX_PUBLIC_FUNCTIONS} public functions", wide, CLASSES_TO_MEND),
+                  *(f"{name} has something destroyed at the end" for name in objects_with_destructors(builds.BUILD))]
     if complaints:
         print("FAIL shape (shape.py):\n    " + "\n    ".join(complaints))
     return Tally(failed=1) if complaints else Tally(passed=1)
