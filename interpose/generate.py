@@ -47,6 +47,10 @@ BODIES = {
 }
 
 
+def takes_argument(kind, argument):
+    return kind in ("SETTLED", "STARTS") or (kind == "CARRIED" and argument == "MPIX")
+
+
 def read_list(path):
     calls = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -54,7 +58,7 @@ def read_list(path):
         if not line or line.startswith("//"):
             continue
         match = CALL.match(line)
-        if not match or match[1] not in {*BODIES, *WITH_BODY, "USED", "LIBC"} or match[3] and match[1] not in ("SETTLED", "STARTS"):
+        if not match or match[1] not in {*BODIES, *WITH_BODY, "USED", "LIBC"} or match[3] and not takes_argument(match[1], match[3]):
             sys.exit(f"{path}:{number}: not understood: {line}")
         calls.append((match[1], match[2], match[3]))
     names = [name for _, name, _ in calls]
@@ -92,13 +96,23 @@ class Call:
         if f"MPI_{name}" not in prototypes:
             sys.exit(f"MPI_{name} has no prototype in mpi.h")
         self.kind, self.name, self.needs = kind, name, needs
+        self.is_mpix = needs == "MPIX"
         self.result, self.parameters = prototypes[f"MPI_{name}"]
         self.arguments = [argument(p) for p in self.parameters]
 
     def entry(self, body):
         """The definition of MPI_X with PMPI_X as its alias."""
-        return (f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)} "
-                f"extern \"C\" decltype(::PMPI_{self.name}) PMPI_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});")
+        aliases = [f"extern \"C\" decltype(::PMPI_{self.name}) {other}_{self.name} SLUICE_ALIAS_OF(MPI_{self.name});"
+                   for other in self.prefixes() if other != "MPI"]
+        return " ".join([f"extern \"C\" SLUICE_EXPORTED {self.function(f'MPI_{self.name}', body)}", *aliases])
+
+    def prefixes(self):
+        return ("MPI", "PMPI", "MPIX", "PMPIX") if self.is_mpix else ("MPI", "PMPI")
+
+    def host_name(self):
+        """With what the host may have instead."""
+        older = f"\"PMPIX_{self.name}\"" if self.is_mpix else "nullptr"
+        return f"{{\"PMPI_{self.name}\", {older}}},"
 
     def function(self, name, body):
         return f"{self.result} {name}({', '.join(self.parameters)}) {{ {body} }}"
@@ -196,20 +210,21 @@ def main():
         (output / name).write_text("\n".join(lines) + "\n")
 
     write("newer_calls.h", ["#pragma once", "#include <mpi.h>", "extern \"C\" {", "typedef struct ompi_instance_t* MPI_Session;"] +
-          [f"{result} {prefix}{name}({', '.join(parameters)});" for name, (result, parameters) in newer.items() for prefix in ("", "P")] + ["}"])
+          [f"{result} {prefix}{name}({', '.join(parameters)});" for name, (result, parameters) in newer.items() for prefix in ("", "P")] +
+          [f"decltype(::MPI_{call.name}) MPIX_{call.name}, PMPIX_{call.name};" for call in calls if call.is_mpix] + ["}"])
     write("host_table.inc", [f"decltype(&::MPI_{call.name}) {call.name};" for call in calls])
-    write("host_names.inc", [f"\"PMPI_{call.name}\"," for call in calls])
+    write("host_names.inc", [call.host_name() for call in calls])
     write("exports.hpp", ["#pragma once", "#include \"interpose/mpi/entry.hpp\""] +
           [f"#define EXPORT_{call.name} {call.carried()}" for call in with_body])
     write("call_names.inc", ["\"an MPI call\",", *(f"\"MPI_{call.name}\"," for call in with_body)])
     write("settled.cpp", ["#include \"interpose/mpi/entry.hpp\"", "#include \"interpose/mpi/communicators.hpp\"",
                           "#include \"interpose/mpi/host_needs.hpp\"", "#include \"interpose/mpi/window_calls.hpp\""] +
           [call.generated() for call in exported if call.kind not in WITH_BODY])
-    write("exports.map", ["{", "  global:"] + [f"    MPI_{c.name}; PMPI_{c.name};" for c in exported] +
+    write("exports.map", ["{", "  global:"] + ["    " + " ".join(f"{prefix}_{c.name};" for prefix in c.prefixes()) for c in exported] +
           [f"    {name};" for name in libc] +
           ["  local: *;", "};"])
     write("libc_calls.inc", [f"SLUICE_LIBC_CALL({name}, {8 * slot})" for slot, name in enumerate(libc)])
-    write("entry_points.inc", [f"SLUICE_ENTRY_POINT({call.name})" for call in exported])
+    write("entry_points.inc", [f"SLUICE_ENTRY_POINT({prefix}_{call.name})" for call in exported for prefix in call.prefixes() if prefix[0] != "P"])
     write("libc_own.txt", [f"--wrap={name}" for name in libc])
 
 

@@ -14,6 +14,12 @@ namespace {
 /// Messages that no receive waits for are looked through once, after so many rounds in which nothing moved or came.
 constexpr unsigned rounds_per_look = 64;
 
+/// For the trace: apart from those of other calls, for a long time.
+std::uint32_t number_of(const PersistentStart& start) {
+  constexpr unsigned bits_of_starts = 16;
+  return (CollectiveTags::persistent_numbers | start.number) << bits_of_starts | (start.starts & ((1U << bits_of_starts) - 1));
+}
+
 /// `own`: the context whose channel this is.
 trace::CollectiveTrace::Call describe(const Context& own, const CollectiveOrder& order, bool waits) {
   const auto bytes_of = [](const std::vector<UserBuffer>& buffers) {
@@ -23,7 +29,7 @@ trace::CollectiveTrace::Call describe(const Context& own, const CollectiveOrder&
   return {.kind = order.kind,
           .communicator = own.id(),
           .first = own.peer(Rank{0}),
-          .number = own.channel->collective_calls,
+          .number = order.persistent ? number_of(*order.persistent) : own.channel->collective_calls,
           .bytes = std::max(bytes_of(order.buffers.operand), bytes_of(order.buffers.result)),
           .root = order.root ? own.peer(*order.root) : trace::CollectiveTrace::no_peer,
           .ranks = static_cast<std::uint32_t>(own.size()),
@@ -31,6 +37,19 @@ trace::CollectiveTrace::Call describe(const Context& own, const CollectiveOrder&
 }
 
 }  // namespace
+
+CollectiveOrder CollectiveOrder::again() const {
+  CollectiveOrder order;
+  order.schedule = schedule;
+  order.buffers = buffers;
+  order.reduction = reduction;
+  order.fingerprint = fingerprint;
+  order.kind = kind;
+  order.root = root;
+  order.bytes = bytes;
+  order.persistent = persistent;
+  return order;
+}
 
 CollectiveCalls::CollectiveCalls(const Parts& parts) : parts_(parts) {}
 
@@ -55,7 +74,9 @@ CollectiveCall& CollectiveCalls::make(Context& context, CollectiveOrder order, C
   std::optional<trace::CollectiveTrace::Call> traced;
   if (trace::on()) [[unlikely]]
     traced = describe(context, order, waits);
-  const CollectiveRun::Tags tags(channel.collective_calls++, order.fingerprint);
+  const CollectiveRun::Tags tags = order.persistent
+                                       ? CollectiveRun::Tags::of_persistent(order.persistent->number, order.fingerprint)
+                                       : CollectiveRun::Tags(channel.collective_calls++, order.fingerprint);
   rounds_without_news_ = 0;
   calls_.push_back(std::make_unique<CollectiveCall>(
       parts_, memory_, std::move(order), CollectiveCall::Start{.channel = channel, .tags = tags, .site = site, .waits = waits}));
@@ -97,6 +118,19 @@ void CollectiveCalls::leave(CollectiveCall& call) {
   call.is_left();
   rounds_without_news_ = 0;
   parts_.requests.detach(&call.request());
+}
+
+std::optional<std::uint32_t> CollectiveCalls::make_persistent(Context& context) {
+  Context& channel = channel_of(context);
+  if (channel.persistent_calls == CollectiveTags::persistent_numbers) return std::nullopt;
+  parts_.matcher.keep(context);
+  parts_.matcher.keep(channel);
+  return channel.persistent_calls++;
+}
+
+void CollectiveCalls::unmake_persistent(Context& context) {
+  parts_.matcher.let_go(context.channel);
+  parts_.matcher.let_go(&context);
 }
 
 Request* CollectiveCalls::start(Lock& lock, Context& context, CollectiveOrder order, CallSite site) {

@@ -48,6 +48,12 @@
 
 namespace sluice {
 
+/// A start of a persistent call.
+struct PersistentStart {
+  std::uint32_t number = 0;  // of the call, among those of its communicator
+  std::uint32_t starts = 0;  // before this one
+};
+
 /// What a caller wants done.
 struct CollectiveOrder {
   Schedule schedule;
@@ -59,8 +65,12 @@ struct CollectiveOrder {
   trace::CollectiveKind kind{};   // for the trace
   std::optional<Rank> root;       // likewise
   std::size_t bytes = 0;          // what the outcome tells
+  std::optional<PersistentStart> persistent;
   /// Memory that the buffers name, for as long as the call runs.
   std::vector<std::unique_ptr<std::byte[]>> kept;
+
+  /// The same once more. What is kept stays here, and must outlive that one. Without an operation of the program's own.
+  [[nodiscard]] CollectiveOrder again() const;
 };
 
 class CollectiveCall;
@@ -88,6 +98,10 @@ class CollectiveCalls {
   Outcome end(CollectiveCall& call);
   /// It leaves the call by being unwound.
   void leave(CollectiveCall& call);
+  /// A persistent call is made: its number. Nothing where there have been too many of the communicator; all members agree. Until
+  /// it is unmade, it can be started, also after the communicator has been freed.
+  std::optional<std::uint32_t> make_persistent(Context& context);
+  void unmake_persistent(Context& context);
   /// Nonblocking. Complete on return where there is nothing to wait for.
   Request* start(Lock& lock, Context& context, CollectiveOrder order, CallSite site);
 

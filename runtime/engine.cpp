@@ -29,6 +29,16 @@ void Engine::Contexts::retire(Context* context) {
   impl_->matcher.retire(context);
 }
 
+void Engine::Contexts::keep(Context& context) {
+  const Lock lock(impl_->mutex);
+  Matcher::keep(context);
+}
+
+void Engine::Contexts::let_go(Context& context) {
+  const Lock lock(impl_->mutex);
+  impl_->matcher.let_go(&context);
+}
+
 void Engine::Contexts::choose_rendezvous(Context& context, Rendezvous rendezvous) {
   const Lock lock(impl_->mutex);
   context.rendezvous = rendezvous;

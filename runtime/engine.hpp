@@ -57,8 +57,11 @@ class Engine {
     explicit Contexts(Impl* impl) : impl_(impl) {}
     /// Messages for `id` that came before this call are kept for it.
     Context* adopt(ContextId id, std::vector<Peer> group, Rank self);
-    /// Pending operations finish undisturbed; no new ones may be started.
+    /// Pending operations finish undisturbed; no new ones may be started, unless it is kept.
     void retire(Context* context);
+    /// A persistent operation may be started in it until it is let go.
+    void keep(Context& context);
+    void let_go(Context& context);
     /// Who copies large messages of this context inside a node, as their receivers here decide it from now on.
     void choose_rendezvous(Context& context, Rendezvous rendezvous);
     /// Whether the program may go on after an error in this context, and so must be told of it by the call that met it.
@@ -237,6 +240,9 @@ class Engine {
     /// Returns when the call is done, or what is left of it is under guard.
     [[nodiscard]] Outcome carry_out(Context& context, CollectiveOrder order, CallSite site);
     [[nodiscard]] Request* start(Context& context, CollectiveOrder order, CallSite site);
+    /// As CollectiveCalls has them.
+    [[nodiscard]] std::optional<std::uint32_t> make_persistent(Context& context);
+    void unmake_persistent(Context& context);
 
    private:
     Impl* const impl_;

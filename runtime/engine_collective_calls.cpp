@@ -95,6 +95,16 @@ Outcome Engine::Collectives::carry_out(Context& context, CollectiveOrder order, 
   return BlockingCall(*impl_, context, std::move(order), site).carry_out();
 }
 
+std::optional<std::uint32_t> Engine::Collectives::make_persistent(Context& context) {
+  const Lock lock(impl_->mutex);
+  return impl_->collective_calls.make_persistent(context);
+}
+
+void Engine::Collectives::unmake_persistent(Context& context) {
+  const Lock lock(impl_->mutex);
+  impl_->collective_calls.unmake_persistent(context);
+}
+
 Request* Engine::Collectives::start(Context& context, CollectiveOrder order, CallSite site) {
   Lock lock(impl_->mutex);
   Inside inside(impl_->progress, lock);

@@ -35,11 +35,15 @@ bool detail::is_on_device(const BufferArgument& buffer) {
   return buffer.valid() && buffer.bytes() != 0 && device_memory::classify(buffer.span()) == device_memory::Class::device;
 }
 
+void copy_from_device(std::byte* packed, const UserBuffer& device, const char* call) {
+  for_each_piece(device, device.bytes(), call, [&](std::uintptr_t address, std::size_t offset, std::size_t length) {
+    return device_memory::copy_from_device(packed + offset, address, length);
+  });
+}
+
 std::unique_ptr<std::byte[]> copy_from_device(const UserBuffer& device, const char* call) {
   auto packed = std::make_unique_for_overwrite<std::byte[]>(device.bytes());
-  for_each_piece(device, device.bytes(), call, [&](std::uintptr_t address, std::size_t offset, std::size_t length) {
-    return device_memory::copy_from_device(packed.get() + offset, address, length);
-  });
+  copy_from_device(packed.get(), device, call);
   return packed;
 }
 
@@ -59,6 +63,11 @@ StagedReceive::StagedReceive(const UserBuffer& device, const char* call)
 }
 
 StagedReceive::~StagedReceive() { kept_memory::end_use(ByteRange::of(bytes_.get(), device_.bytes())); }
+
+void StagedReceive::again() {
+  delivered_ = false;
+  if (other_) other_->again();
+}
 
 void StagedReceive::deliver(std::size_t bytes) {
   if (delivered_) return;

@@ -25,11 +25,13 @@ class StagedReceive {
   [[nodiscard]] UserBuffer buffer() const { return {bytes_.get(), device_.bytes(), byte_layout()}; }
   /// Another one, which is delivered with this one, and as a whole.
   void add(std::unique_ptr<StagedReceive> other) { other_ = std::move(other); }
-  /// So many bytes of the message have come. Once: later calls do nothing.
+  /// So many bytes of the message have come. Once: later calls do nothing until `again`.
   void deliver(std::size_t bytes);
   void deliver(const Outcome& outcome) {
     if (!outcome.cancelled) deliver(outcome.bytes);
   }
+  /// Another message comes.
+  void again();
 
  private:
   UserBuffer device_;
@@ -56,6 +58,7 @@ Request* start_device_send(Context& context, Rank to, Tag tag, const UserBuffer&
 
 /// A packed copy of what a device holds. `call`: who asks, for the error line.
 std::unique_ptr<std::byte[]> copy_from_device(const UserBuffer& device, const char* call);
+void copy_from_device(std::byte* packed, const UserBuffer& device, const char* call);
 
 inline std::unique_ptr<StagedReceive> stage_receive(const BufferArgument& buffer, const char* call) {
   return is_on_device(buffer) ? std::make_unique<StagedReceive>(buffer.user_buffer(), call) : nullptr;

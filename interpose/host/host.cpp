@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "interpose/host/host_library.hpp"
 
@@ -19,10 +19,15 @@ constinit std::atomic<bool> host_resolved{false};
 
 namespace {
 
-constexpr std::array host_names = {
+/// Of a function, and of the one that a host before MPI-4 may have instead.
+struct HostName {
+  const char* name;
+  const char* older;
+};
+constexpr HostName host_names[] = {
 #include "host_names.inc"
 };
-static_assert(sizeof(HostTable) == host_names.size() * sizeof(void*));
+static_assert(sizeof(HostTable) == std::size(host_names) * sizeof(void*));
 
 template <typename Object>
 void find(Object& object, const char* name) {
@@ -56,9 +61,10 @@ void find_predefined(Predefined& objects) {
 void resolve_everything() {
   auto* pointers = reinterpret_cast<void**>(&detail::host_table);
   const HostLibrary& library = HostLibrary::get();
-  for (std::size_t i = 0; i < host_names.size(); ++i) {
-    pointers[i] = library.function(host_names[i]);
-    if (!pointers[i]) pointers[i] = reinterpret_cast<void*>(&detail::missing_call);
+  for (const HostName& wanted : host_names) {
+    void* found = library.function(wanted.name);
+    if (!found && wanted.older) found = library.function(wanted.older);
+    *pointers++ = found ? found : reinterpret_cast<void*>(&detail::missing_call);
   }
   if (library.is_known()) find_predefined(detail::predefined_objects);
   detail::host_resolved.store(true, std::memory_order_release);

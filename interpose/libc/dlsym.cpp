@@ -27,10 +27,10 @@ struct EntryPoint {
   void* own;
 };
 
-/// PMPI_X, since another tool in front of Sluice may define MPI_X.
+/// By MPI_X, or MPIX_X. It is PMPI_X, since another tool in front of Sluice may define MPI_X.
 const EntryPoint* find_entry_point(std::string_view name) {
   static const std::array all = {
-#define SLUICE_ENTRY_POINT(name) EntryPoint{#name, reinterpret_cast<void*>(&::PMPI_##name)},
+#define SLUICE_ENTRY_POINT(name) EntryPoint{#name, reinterpret_cast<void*>(&::P##name)},
 #include "entry_points.inc"
 #undef SLUICE_ENTRY_POINT
   };
@@ -59,13 +59,13 @@ void* next_of(const char* pmpi_name) {
 /// The call that a name of either kind is about.
 const EntryPoint* entry_point_of(std::string_view name) {
   if (name.starts_with('P')) name.remove_prefix(1);
-  return name.starts_with("MPI_") ? find_entry_point(name.substr(4)) : nullptr;
+  return name.starts_with("MPI") ? find_entry_point(name) : nullptr;
 }
 
 /// The host is there, and has no such call.
 bool is_missing_in_host(const char* name) {
   const EntryPoint* const entry = entry_point_of(name);
-  if (!entry || next_of(("PMPI_" + std::string(entry->name)).c_str())) return false;
+  if (!entry || next_of((std::string("P").append(entry->name)).c_str())) return false;
   return next_of("PMPI_Init") != nullptr;
 }
 
@@ -78,7 +78,7 @@ void* own_in_place_of(void* handle, const char* name) {
   const EntryPoint* const entry = entry_point_of(name);
   if (!entry) return nullptr;
   const void* const object = object_of(NEXT(dlsym)(handle, name));
-  const std::string pmpi_name = "PMPI_" + std::string(entry->name);
+  const std::string pmpi_name = std::string("P").append(entry->name);
   return object && object == object_of(next_of(pmpi_name.c_str())) ? entry->own : nullptr;
 }
 

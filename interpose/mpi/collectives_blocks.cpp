@@ -1,5 +1,5 @@
-// MPI_Gather, MPI_Scatter, MPI_Allgather, MPI_Alltoall, those with counts, and their nonblocking forms. Short parts of
-// blocking ones go through lanes inside a node, all others by messages, each of which lands where it belongs.
+// MPI_Gather, MPI_Scatter, MPI_Allgather, MPI_Alltoall, those with counts, and their nonblocking and persistent forms. Short
+// parts of blocking ones go through lanes inside a node, all others by messages, each of which lands where it belongs.
 
 #include "interpose/mpi/block_call.hpp"
 #include "interpose/mpi/host_needs.hpp"
@@ -10,6 +10,7 @@ namespace {
 
 using forms::Blocking;
 using forms::Nonblocking;
+using forms::Persistent;
 using Prepared = std::optional<PreparedCollective>;
 using Lengths = BlockCall::Lengths;
 
@@ -169,9 +170,11 @@ struct AlltoallwCall {
 #define BLOCK_CALL(X)                           \
   constexpr Blocking<&HostTable::X, X##Call> X; \
   constexpr Blocking<&HostTable::X##_c, X##Call> X##_c;
-#define NONBLOCKING_BLOCK_CALL(X, I)               \
-  constexpr Nonblocking<&HostTable::I, X##Call> I; \
-  constexpr Nonblocking<&HostTable::I##_c, X##Call> I##_c;
+#define NONBLOCKING_BLOCK_CALL(X, I)                            \
+  constexpr Nonblocking<&HostTable::I, X##Call> I;              \
+  constexpr Nonblocking<&HostTable::I##_c, X##Call> I##_c;      \
+  constexpr Persistent<&HostTable::X##_init, X##Call> X##_init; \
+  constexpr Persistent<&HostTable::X##_init_c, X##Call> X##_init_c;
 
 BLOCK_CALL(Gather)
 BLOCK_CALL(Gatherv)
@@ -232,3 +235,21 @@ EXPORT(Ialltoallv)
 EXPORT(Ialltoallv_c)
 EXPORT(Ialltoallw)
 EXPORT(Ialltoallw_c)
+EXPORT(Gather_init)
+EXPORT(Gather_init_c)
+EXPORT(Gatherv_init)
+EXPORT(Gatherv_init_c)
+EXPORT(Scatter_init)
+EXPORT(Scatter_init_c)
+EXPORT(Scatterv_init)
+EXPORT(Scatterv_init_c)
+EXPORT(Allgather_init)
+EXPORT(Allgather_init_c)
+EXPORT(Allgatherv_init)
+EXPORT(Allgatherv_init_c)
+EXPORT(Alltoall_init)
+EXPORT(Alltoall_init_c)
+EXPORT(Alltoallv_init)
+EXPORT(Alltoallv_init_c)
+EXPORT(Alltoallw_init)
+EXPORT(Alltoallw_init_c)

@@ -1,5 +1,5 @@
-// MPI_Neighbor_allgather, MPI_Neighbor_alltoall, those with counts, and their nonblocking forms: by messages, each of which lands
-// where it belongs.
+// MPI_Neighbor_allgather, MPI_Neighbor_alltoall, those with counts, their nonblocking and persistent forms: by messages, each of
+// which lands where it belongs.
 
 #include "interpose/mpi/neighbour_call.hpp"
 
@@ -8,6 +8,7 @@ namespace {
 
 using forms::Blocking;
 using forms::Nonblocking;
+using forms::Persistent;
 using Prepared = std::optional<PreparedCollective>;
 
 Prepared prepared(const NeighbourCall& call, bool is_carried, CallSite site) {
@@ -62,11 +63,13 @@ struct NeighborAlltoallwCall {
   }
 };
 
-#define NEIGHBOUR_CALL(X, C)                                            \
-  constexpr Blocking<&HostTable::Neighbor_##X, C> Neighbor_##X;         \
-  constexpr Blocking<&HostTable::Neighbor_##X##_c, C> Neighbor_##X##_c; \
-  constexpr Nonblocking<&HostTable::Ineighbor_##X, C> Ineighbor_##X;    \
-  constexpr Nonblocking<&HostTable::Ineighbor_##X##_c, C> Ineighbor_##X##_c;
+#define NEIGHBOUR_CALL(X, C)                                                    \
+  constexpr Blocking<&HostTable::Neighbor_##X, C> Neighbor_##X;                 \
+  constexpr Blocking<&HostTable::Neighbor_##X##_c, C> Neighbor_##X##_c;         \
+  constexpr Nonblocking<&HostTable::Ineighbor_##X, C> Ineighbor_##X;            \
+  constexpr Nonblocking<&HostTable::Ineighbor_##X##_c, C> Ineighbor_##X##_c;    \
+  constexpr Persistent<&HostTable::Neighbor_##X##_init, C> Neighbor_##X##_init; \
+  constexpr Persistent<&HostTable::Neighbor_##X##_init_c, C> Neighbor_##X##_init_c;
 
 NEIGHBOUR_CALL(allgather, NeighborAllgatherCall)
 NEIGHBOUR_CALL(allgatherv, NeighborAllgathervCall)
@@ -98,3 +101,13 @@ EXPORT(Ineighbor_alltoallv)
 EXPORT(Ineighbor_alltoallv_c)
 EXPORT(Ineighbor_alltoallw)
 EXPORT(Ineighbor_alltoallw_c)
+EXPORT(Neighbor_allgather_init)
+EXPORT(Neighbor_allgather_init_c)
+EXPORT(Neighbor_allgatherv_init)
+EXPORT(Neighbor_allgatherv_init_c)
+EXPORT(Neighbor_alltoall_init)
+EXPORT(Neighbor_alltoall_init_c)
+EXPORT(Neighbor_alltoallv_init)
+EXPORT(Neighbor_alltoallv_init_c)
+EXPORT(Neighbor_alltoallw_init)
+EXPORT(Neighbor_alltoallw_init_c)

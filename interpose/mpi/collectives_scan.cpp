@@ -1,5 +1,5 @@
-// MPI_Scan, MPI_Exscan, MPI_Reduce_scatter, MPI_Reduce_scatter_block and their nonblocking forms. Short blocking ones go through
-// lanes inside a node, all others by messages.
+// MPI_Scan, MPI_Exscan, MPI_Reduce_scatter, MPI_Reduce_scatter_block, their nonblocking and persistent forms. Short blocking ones
+// go through lanes inside a node, all others by messages.
 
 #include <vector>
 
@@ -12,6 +12,7 @@ namespace {
 
 using forms::Blocking;
 using forms::Nonblocking;
+using forms::Persistent;
 using Prepared = std::optional<PreparedCollective>;
 
 /// `kind`: scan or exscan.
@@ -159,6 +160,14 @@ constexpr Nonblocking<&HostTable::Ireduce_scatter, ReduceScatterCall> Ireduce_sc
 constexpr Nonblocking<&HostTable::Ireduce_scatter_c, ReduceScatterCall> Ireduce_scatter_c;
 constexpr Nonblocking<&HostTable::Ireduce_scatter_block, ReduceScatterBlockCall> Ireduce_scatter_block;
 constexpr Nonblocking<&HostTable::Ireduce_scatter_block_c, ReduceScatterBlockCall> Ireduce_scatter_block_c;
+constexpr Persistent<&HostTable::Scan_init, ScanCall> Scan_init;
+constexpr Persistent<&HostTable::Scan_init_c, ScanCall> Scan_init_c;
+constexpr Persistent<&HostTable::Exscan_init, ExscanCall> Exscan_init;
+constexpr Persistent<&HostTable::Exscan_init_c, ExscanCall> Exscan_init_c;
+constexpr Persistent<&HostTable::Reduce_scatter_init, ReduceScatterCall> Reduce_scatter_init;
+constexpr Persistent<&HostTable::Reduce_scatter_init_c, ReduceScatterCall> Reduce_scatter_init_c;
+constexpr Persistent<&HostTable::Reduce_scatter_block_init, ReduceScatterBlockCall> Reduce_scatter_block_init;
+constexpr Persistent<&HostTable::Reduce_scatter_block_init_c, ReduceScatterBlockCall> Reduce_scatter_block_init_c;
 
 }  // namespace
 }  // namespace sluice::calls
@@ -180,3 +189,11 @@ EXPORT(Ireduce_scatter)
 EXPORT(Ireduce_scatter_c)
 EXPORT(Ireduce_scatter_block)
 EXPORT(Ireduce_scatter_block_c)
+EXPORT(Scan_init)
+EXPORT(Scan_init_c)
+EXPORT(Exscan_init)
+EXPORT(Exscan_init_c)
+EXPORT(Reduce_scatter_init)
+EXPORT(Reduce_scatter_init_c)
+EXPORT(Reduce_scatter_block_init)
+EXPORT(Reduce_scatter_block_init_c)

@@ -122,10 +122,15 @@ Handle& completed_no_process_receive() {
   return handle;
 }
 
-/// No later call would bring the message to the device.
+/// No later call would bring the message to the device, or what it works on would be gone.
+[[nodiscard]] bool must_end(const Handle& handle) {
+  return handle.active && (handle.staged || (handle.operation && handle.operation->must_end()));
+}
+
 void finish_unseen(Handle& handle) {
   engine().wait_all({&handle.active, 1}, {});
-  handle.staged->deliver(engine().take(handle.active));
+  const Outcome outcome = engine().take(handle.active);
+  if (handle.staged) handle.staged->deliver(outcome);
   handle.active = nullptr;
 }
 
@@ -173,8 +178,8 @@ MPI_Request handle_for_no_process(bool receives) {
   return (receives ? completed_no_process_receive() : completed_send()).request;
 }
 
-MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, Communicator& communicator) {
-  Handle& handle = take_handle(Handle::Kind::persistent, operation->receives, &communicator);
+MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, bool receives, Communicator& communicator) {
+  Handle& handle = take_handle(Handle::Kind::persistent, receives, &communicator);
   handle.operation = std::move(operation);
   return handle.request;
 }
@@ -196,6 +201,7 @@ Outcome finish_special(Handle& handle, MPI_Request& slot) {
   const Outcome taken = handle.active ? engine().take(handle.active) : handle.outcome;
   if (handle.staged) {
     handle.staged->deliver(taken);
+    if (is_persistent) handle.operation->take_back(std::move(handle.staged));
     handle.staged.reset();
   }
   if (is_persistent) {
@@ -244,7 +250,7 @@ void FinishedHandles::give_back() {
 }
 
 void discard(Handle& handle, MPI_Request& slot) {
-  if (handle.active && handle.staged) finish_unseen(handle);
+  if (must_end(handle)) finish_unseen(handle);
   if (handle.active) engine().completion().detach(handle.active);
   if (handle.kind != Handle::Kind::instant) give_back(handle);
   slot = predefined().request_null;

@@ -25,16 +25,18 @@
 
 namespace sluice {
 
-/// What MPI_Send_init and its kin describe.
-struct PersistentOperation {
-  bool receives = false;
-  bool no_process = false;  // MPI_PROC_NULL
-  SendMode mode{};
-  Rank rank{};
-  Tag tag{};
-  UserBuffer buffer;
-  ByteRange span;
-  bool on_device = false;
+struct Handle;
+
+/// What an MPI_..._init describes: messages (persistent.cpp), or a collective call (persistent_collective.hpp).
+class PersistentOperation {
+ public:
+  virtual ~PersistentOperation() = default;
+  /// The handle is inactive, and active afterwards. MPI's answer.
+  virtual int start(Handle& handle, CallSite site) = 0;
+  /// It must be complete before the handle is given back.
+  [[nodiscard]] virtual bool must_end() const { return false; }
+  /// What was with the handle has been delivered.
+  virtual void take_back(std::unique_ptr<StagedReceive> /*delivered*/) {}
 };
 
 /// Of one that is taken the first line of cache is enough, unless it was complete at once.
@@ -137,7 +139,7 @@ MPI_Request handle_for_receive(Request* receive, Communicator& communicator, std
 MPI_Request handle_for_collective(Request* call, Communicator& communicator, std::unique_ptr<StagedReceive> staged = nullptr);
 /// A completed operation with MPI_PROC_NULL.
 MPI_Request handle_for_no_process(bool receives);
-MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, Communicator& communicator);
+MPI_Request handle_for_persistent(std::unique_ptr<PersistentOperation> operation, bool receives, Communicator& communicator);
 
 /// The outcome without consequences for the handle; it must be complete.
 Outcome peek(const Handle& handle);

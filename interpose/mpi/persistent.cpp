@@ -7,6 +7,69 @@
 namespace sluice::calls {
 namespace {
 
+/// What MPI_Send_init and its kin describe.
+struct Description {
+  bool receives = false;
+  bool no_process = false;  // MPI_PROC_NULL
+  SendMode mode{};
+  Rank rank{};
+  Tag tag{};
+  UserBuffer buffer;
+  ByteRange span;
+  bool on_device = false;
+};
+
+class PersistentMessage final : public PersistentOperation {
+ public:
+  PersistentMessage(Description what, Communicator& communicator) : what_(std::move(what)), communicator_(communicator) {
+    engine().contexts().keep(context());
+  }
+  ~PersistentMessage() override { engine().contexts().let_go(context()); }
+  PersistentMessage(const PersistentMessage&) = delete;
+  PersistentMessage& operator=(const PersistentMessage&) = delete;
+
+  int start(Handle& handle, CallSite site) override;
+
+ private:
+  [[nodiscard]] Context& context() const { return *communicator_.context; }
+  [[nodiscard]] Request* start_on_device(Handle& handle, CallSite site) const;
+  [[nodiscard]] Request* start_operation(CallSite site) const;
+
+  const Description what_;
+  Communicator& communicator_;
+};
+
+Request* PersistentMessage::start_on_device(Handle& handle, CallSite site) const {
+  if (!what_.receives) return start_device_send(context(), what_.rank, what_.tag, what_.buffer, what_.mode, site);
+  handle.staged = std::make_unique<StagedReceive>(what_.buffer, site.function());
+  return engine().start_receive(context(), what_.rank, what_.tag, handle.staged->buffer(), site);
+}
+
+Request* PersistentMessage::start_operation(CallSite site) const {
+  if (what_.receives) return engine().start_receive(context(), what_.rank, what_.tag, what_.buffer, site);
+  return engine().start_send(context(), what_.rank, what_.tag, what_.buffer, what_.mode, site);
+}
+
+int PersistentMessage::start(Handle& handle, CallSite site) {
+  if (Engine::Memory::anything_released()) engine().memory().settle(what_.span, what_.receives ? Access::write : Access::read);
+  if (what_.no_process) {
+    handle.outcome = what_.receives ? no_process_outcome : empty_outcome;
+  } else {
+    if (what_.mode == SendMode::buffered && !attached_buffer_has_room(communicator_, what_.buffer.bytes())) {
+      return raise_error(communicator_, MPI_ERR_BUFFER, site.function());
+    }
+    handle.active = what_.on_device ? start_on_device(handle, site) : start_operation(site);
+    handle.outcome = empty_outcome;  // of a send that has left
+  }
+  set_started(handle);
+  return MPI_SUCCESS;
+}
+
+MPI_Request handle_for(Description what, Communicator& communicator) {
+  const bool receives = what.receives;
+  return handle_for_persistent(std::make_unique<PersistentMessage>(std::move(what), communicator), receives, communicator);
+}
+
 template <auto host_call, SendMode mode, typename Count>
 int send_init(CallSite, const void* address, Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
@@ -14,15 +77,15 @@ int send_init(CallSite, const void* address, Count count, MPI_Datatype type, int
   if (!request || !(send.carried() || send.to_no_process())) {
     return (host().*host_call)(address, count, type, to, tag, comm, request);
   }
-  auto operation = std::make_unique<PersistentOperation>(PersistentOperation{.receives = false,
-                                                                             .no_process = send.to_no_process(),
-                                                                             .mode = mode,
-                                                                             .rank = send.to(),
-                                                                             .tag = send.tag(),
-                                                                             .buffer = send.buffer().user_buffer(),
-                                                                             .span = send.buffer().span(),
-                                                                             .on_device = is_on_device(send.buffer())});
-  *request = handle_for_persistent(std::move(operation), send.communicator());
+  *request = handle_for({.receives = false,
+                         .no_process = send.to_no_process(),
+                         .mode = mode,
+                         .rank = send.to(),
+                         .tag = send.tag(),
+                         .buffer = send.buffer().user_buffer(),
+                         .span = send.buffer().span(),
+                         .on_device = is_on_device(send.buffer())},
+                        send.communicator());
   return MPI_SUCCESS;
 }
 
@@ -33,47 +96,15 @@ int receive_init(CallSite, void* address, Count count, MPI_Datatype type, int fr
   if (!request || !(receive.carried() || receive.from_no_process())) {
     return (host().*host_call)(address, count, type, from, tag, comm, request);
   }
-  auto operation = std::make_unique<PersistentOperation>(PersistentOperation{.receives = true,
-                                                                             .no_process = receive.from_no_process(),
-                                                                             .mode = {},
-                                                                             .rank = receive.from(),
-                                                                             .tag = receive.tag(),
-                                                                             .buffer = receive.buffer().user_buffer(),
-                                                                             .span = receive.buffer().span(),
-                                                                             .on_device = is_on_device(receive.buffer())});
-  *request = handle_for_persistent(std::move(operation), receive.communicator());
-  return MPI_SUCCESS;
-}
-
-Request* start_on_device(Handle& handle, CallSite site) {
-  const PersistentOperation& operation = *handle.operation;
-  Context& context = *handle.communicator->context;
-  if (!operation.receives)
-    return start_device_send(context, operation.rank, operation.tag, operation.buffer, operation.mode, site);
-  handle.staged = std::make_unique<StagedReceive>(operation.buffer, site.function());
-  return engine().start_receive(context, operation.rank, operation.tag, handle.staged->buffer(), site);
-}
-
-Request* start_operation(const PersistentOperation& operation, Context& context, CallSite site) {
-  if (operation.receives) return engine().start_receive(context, operation.rank, operation.tag, operation.buffer, site);
-  return engine().start_send(context, operation.rank, operation.tag, operation.buffer, operation.mode, site);
-}
-
-int start(Handle& handle, CallSite site) {
-  const PersistentOperation& operation = *handle.operation;
-  Communicator& communicator = *handle.communicator;
-  if (Engine::Memory::anything_released())
-    engine().memory().settle(operation.span, operation.receives ? Access::write : Access::read);
-  if (operation.no_process) {
-    handle.outcome = operation.receives ? no_process_outcome : empty_outcome;
-  } else {
-    if (operation.mode == SendMode::buffered && !attached_buffer_has_room(communicator, operation.buffer.bytes())) {
-      return raise_error(communicator, MPI_ERR_BUFFER, site.function());
-    }
-    handle.active = operation.on_device ? start_on_device(handle, site) : start_operation(operation, *communicator.context, site);
-    handle.outcome = empty_outcome;  // of a send that has left
-  }
-  set_started(handle);
+  *request = handle_for({.receives = true,
+                         .no_process = receive.from_no_process(),
+                         .mode = {},
+                         .rank = receive.from(),
+                         .tag = receive.tag(),
+                         .buffer = receive.buffer().user_buffer(),
+                         .span = receive.buffer().span(),
+                         .on_device = is_on_device(receive.buffer())},
+                        receive.communicator());
   return MPI_SUCCESS;
 }
 
@@ -87,7 +118,7 @@ int start_host(MPI_Request* request) {
 int Start(CallSite site, MPI_Request* request) {
   Handle* handle = request ? find_handle(*request) : nullptr;
   // What is not an inactive persistent request of Sluice's is an error or the host's; the host says which.
-  return handle && handle->is_inactive() ? start(*handle, site) : start_host(request);
+  return handle && handle->is_inactive() ? handle->operation->start(*handle, site) : start_host(request);
 }
 
 int Startall(CallSite site, int count, MPI_Request requests[]) {

@@ -1,6 +1,6 @@
 #include "interpose/mpi/prepared_collective.hpp"
 
-#include <cstring>
+#include "runtime/datatype/layout.hpp"
 
 namespace sluice {
 
@@ -9,8 +9,27 @@ UserBuffer PreparedCollective::read(const BufferArgument& buffer) {
   const UserBuffer own = buffer.user_buffer();
   if (!is_on_device(buffer)) [[likely]]
     return own;
-  order.kept.push_back(copy_from_device(own, site.function()));
+  order.kept.push_back(std::make_unique_for_overwrite<std::byte[]>(own.bytes()));
+  copy_aside({.from = own, .is_on_device = true, .to = order.kept.back().get()});
   return {order.kept.back().get(), own.bytes(), byte_layout()};
+}
+
+UserBuffer PreparedCollective::copied(const UserBuffer& buffer) {
+  order.kept.push_back(std::make_unique_for_overwrite<std::byte[]>(buffer.bytes()));
+  copy_aside({.from = buffer, .to = order.kept.back().get()});
+  return {order.kept.back().get(), buffer.bytes(), byte_layout()};
+}
+
+void PreparedCollective::CopiedAside::copy(const char* call) const {
+  if (is_on_device)
+    copy_from_device(to, from, call);
+  else
+    LayoutCursor(from).pack({to, from.bytes()});
+}
+
+void PreparedCollective::copy_aside(const CopiedAside& what) {
+  what.copy(site.function());
+  copied_aside.push_back(what);
 }
 
 UserBuffer PreparedCollective::write(const BufferArgument& buffer) {
@@ -26,11 +45,9 @@ UserBuffer PreparedCollective::write(const BufferArgument& buffer) {
 }
 
 UserBuffer PreparedCollective::exchange(const BufferArgument& buffer) {
-  UserBuffer here = write(buffer);
-  if (is_on_device(buffer)) [[unlikely]] {
-    const auto copy = copy_from_device(buffer.user_buffer(), site.function());
-    std::memcpy(here.base, copy.get(), here.bytes());
-  }
+  const UserBuffer here = write(buffer);
+  if (is_on_device(buffer)) [[unlikely]]
+    copy_aside({.from = buffer.user_buffer(), .is_on_device = true, .to = here.base});
   return here;
 }
 

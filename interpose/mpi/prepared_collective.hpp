@@ -1,8 +1,11 @@
-// A collective call that is ready to be carried by messages, and its two forms: blocking and nonblocking.
+// A collective call that is ready to be carried by messages, and its forms: blocking, nonblocking and persistent.
 //
 // A form is a function object. `Call::prepare(site, arguments...)` answers what is to be carried, or nothing: then the host
 // carries the call. `Call::carry_out_short(site, arguments...)`, where there is one, is the way through lanes, and answers
 // nothing where the call does not go there. `Call::needs(arguments...)`, where there is one, is what that needs (host_needs.hpp).
+//
+// A persistent call is prepared when it is made, as the other form decides it, so that all members agree. What of its contents
+// is copied aside then is copied again at each start (persistent_collective.hpp).
 #pragma once
 
 #include <memory>
@@ -23,6 +26,8 @@ struct PreparedCollective {
   [[nodiscard]] UserBuffer read(const BufferArgument& buffer);
   [[nodiscard]] UserBuffer write(const BufferArgument& buffer);
   [[nodiscard]] UserBuffer exchange(const BufferArgument& buffer);
+  /// A packed copy of what the processor reaches, instead of it.
+  [[nodiscard]] UserBuffer copied(const UserBuffer& buffer);
 
   int carry_out();
   /// After a call through lanes: MPI's answer. `bytes`: of the result.
@@ -35,7 +40,23 @@ struct PreparedCollective {
   CallSite site;
   CollectiveOrder order;
   std::unique_ptr<StagedReceive> staged;
+
+  /// Contents that are used as they were when the call was started.
+  struct CopiedAside {
+    UserBuffer from;
+    bool is_on_device = false;
+    std::byte* to = nullptr;  // packed
+
+    void copy(const char* call) const;
+  };
+  std::vector<CopiedAside> copied_aside;
+
+ private:
+  void copy_aside(const CopiedAside& what);
 };
+
+/// False where the communicator has made too many: then the host carries it on all members.
+bool make_persistent(PreparedCollective prepared, MPI_Request* request);
 
 namespace forms {
 
@@ -79,6 +100,25 @@ struct Nonblocking {
     const auto needs = [&] { return without_request([](auto... those) { return needs_of<Call>(those...); }); };
     return start_on_host(
         needs, [&] { return (host().*host_call)(arguments...); }, request);
+  }
+};
+
+/// Info and request are the last arguments.
+template <auto host_call, typename Call>
+struct Persistent {
+  template <typename... Arguments>
+  int operator()(CallSite site, Arguments... arguments) const {
+    const auto all = std::make_tuple(arguments...);
+    constexpr std::size_t last = sizeof...(Arguments) - 1;
+    if (MPI_Request* const request = std::get<last>(all)) {
+      auto prepared = [&]<std::size_t... indices>(std::index_sequence<indices...>) {
+        return Call::prepare(site, std::get<indices>(all)...);
+      }
+      (std::make_index_sequence<last - 1>());
+      if (prepared && prepared->can_be_started() && make_persistent(std::move(*prepared), request)) return MPI_SUCCESS;
+    }
+    const HostCall call;
+    return (host().*host_call)(arguments...);
   }
 };
 

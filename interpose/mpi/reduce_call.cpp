@@ -14,13 +14,6 @@ UserBuffer simplified(const UserBuffer& buffer, std::size_t bytes) {
   return buffer.is_contiguous() ? UserBuffer{buffer.data(), bytes, byte_layout()} : buffer;
 }
 
-UserBuffer packed_copy(CollectiveOrder& order, const UserBuffer& buffer) {
-  const std::size_t bytes = buffer.bytes();
-  std::byte* const copy = order.kept.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes)).get();
-  LayoutCursor(buffer).pack({copy, bytes});
-  return {copy, bytes, byte_layout()};
-}
-
 }  // namespace
 
 void place_operands(PreparedCollective& call, const ReduceArguments& arguments, const BufferArgument* result, Shape& shape) {
@@ -32,7 +25,7 @@ void place_operands(PreparedCollective& call, const ReduceArguments& arguments, 
     const bool is_one = target.base == own.base;
     shape.in_place = is_one && own.is_contiguous();
     order.buffers.result = {simplified(target, shape.in_place ? own.bytes() : target.bytes())};
-    if (is_one && !shape.in_place) order.buffers.operand = {packed_copy(order, own)};
+    if (is_one && !shape.in_place) order.buffers.operand = {call.copied(own)};
     order.bytes = target.bytes();
   }
   shape.element_bytes = arguments.element_bytes();

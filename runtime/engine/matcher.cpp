@@ -48,6 +48,10 @@ void Matcher::retire(Context* context) {
   if (context->operations == 0) drop(context);
 }
 
+void Matcher::let_go(Context* context) {
+  if (--context->operations == 0 && context->retired) drop(context);
+}
+
 Matcher::~Matcher() {
   while (!contexts_.empty()) drop(contexts_.begin()->second.get());
 }

@@ -46,8 +46,11 @@ class Matcher {
 
   // --- contexts
   Context& adopt(ContextId id, std::vector<Peer> group, Rank self);
-  /// No operation will be started in it any more.
+  /// No operation will be started in it any more, but those for which it is kept.
   void retire(Context* context);
+  /// As long as a persistent operation may be started in it.
+  static void keep(Context& context) { ++context.operations; }
+  void let_go(Context* context);
   /// It is retired and unused.
   void drop(Context* context);
   /// Of a message that its sender may send there; ends the job otherwise.

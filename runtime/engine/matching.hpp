@@ -109,6 +109,7 @@ class Context {
   bool is_channel = false;               // of collective calls
   Context* channel = nullptr;            // of its collective calls, since the first one that goes by messages
   std::uint32_t collective_calls = 0;    // of a channel: begun so far
+  std::uint32_t persistent_calls = 0;    // of a channel: made so far
 
  private:
   using Posted = IntrusiveList<Request, &Request::match_link>;

@@ -128,7 +128,8 @@ PROGRAMS = [
     Program("coll_block_cases", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
     Program("coll_neighbours", ranks=ALL_COLLECTIVE_RANKS, host_is_right=False, seconds=240),
     Program("coll_operations", ranks=COLLECTIVE_RANKS, host_is_right=False, seconds=240),
-    Program("coll_persistent", ranks=COLLECTIVE_RANKS, seconds=240),
+    Program("coll_persistent", ranks=COLLECTIVE_RANKS | {"all-collectives": (2, 3)}, seconds=240),
+    Program("coll_persistent_kinds", ranks=ALL_COLLECTIVE_RANKS, host_is_right=False, seconds=240),
     Program("coll_scans", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
     Program("coll_threads", ranks={"release": (2, 3, 4), "host-collectives": (2,)}),
     *(Program(name, ranks={"all-onesided": (2, 3, 4, 5, 8)}, host_is_right=False, seconds=240, on_one_node=True)

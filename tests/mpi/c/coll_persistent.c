@@ -1,18 +1,8 @@
-// Persistent collectives, which the host carries, beside carried calls of the same communicator.
+// Persistent collectives beside other calls of the same communicator.
 #include "blocks.h"
+#include "persistent_calls.h"
 
-#if MPI_VERSION >= 4
-#define INIT(X) MPI_##X##_init
-#define HAVE_THEM 1
-#elif defined(OPEN_MPI)
-#include <mpi-ext.h>
-#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
-#define INIT(X) MPIX_##X##_init
-#define HAVE_THEM 1
-#endif
-#endif
-
-#ifdef HAVE_THEM
+#ifdef HAVE_PERSISTENT_CALLS
 
 enum { rounds = 12 };
 

@@ -138,6 +138,27 @@ static void persistent_receive_from_any_source(void) {
   }
 }
 
+// The requests keep what they need of it.
+static void persistent_in_a_freed_communicator(void) {
+  MPI_Comm own, next;
+  MPI_Comm_dup(WORLD, &own);
+  MPI_Request requests[2];
+  static char sent[bytes_large], got[bytes_large];
+  MPI_Recv_init(got, bytes_large, MPI_BYTE, (rank + size - 1) % size, 3, own, &requests[0]);
+  MPI_Send_init(sent, bytes_large, MPI_BYTE, (rank + 1) % size, 3, own, &requests[1]);
+  MPI_Comm_free(&own);
+  MPI_Comm_dup(WORLD, &next);
+  for (unsigned round = 0; round < 4; round++) {
+    fill(sent, sizeof sent, (unsigned)rank + round);
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    expect_filled(got, sizeof got, (unsigned)((rank + size - 1) % size) + round);
+    MPI_Barrier(next);
+  }
+  for (int i = 0; i < 2; i++) MPI_Request_free(&requests[i]);
+  MPI_Comm_free(&next);
+}
+
 static void persistent_to_and_from_proc_null(void) {
   MPI_Request requests[2];
   MPI_Status statuses[2];
@@ -218,6 +239,7 @@ static const Case cases[] = {CASE(send_init_small, 2),
                              CASE(freeing_an_active_persistent_send_still_sends, 2),
                              CASE(persistent_receive_from_any_source, 2),
                              CASE(persistent_to_and_from_proc_null, 1),
+                             CASE(persistent_in_a_freed_communicator, 2),
                              CASE(persistent_late_sender_reusing_one_buffer, 2),
                              CASE(persistent_requests_complete_in_waitany_and_testsome, 2)};
 SUITE(cases)

@@ -27,21 +27,22 @@ def dynamic_symbols(library, readelf):
 
 def listed_calls(path):
     with open(path, encoding="utf-8") as lines:
-        calls = [re.match(r"([A-Z_]+)\((\w+)(?:, \w+)?\)$", line.strip()) for line in lines]
-        mpi = {call[2] for call in calls if call and call[1] not in ("USED", "LIBC")}
+        calls = [re.match(r"([A-Z_]+)\((\w+)(?:, (\w+))?\)$", line.strip()) for line in lines]
+        mpi = {call[2]: ("MPI", "PMPI", "MPIX", "PMPIX") if call[3] == "MPIX" else ("MPI", "PMPI")
+               for call in calls if call and call[1] not in ("USED", "LIBC")}
         return mpi, {call[2] for call in calls if call and call[1] == "LIBC"}
 
 
 def complaints(library, calls, libc, readelf):
     defined, undefined = dynamic_symbols(library, readelf)
-    expected = {prefix + name for name in calls for prefix in ("MPI_", "PMPI_")} | libc
+    expected = {f"{prefix}_{name}" for name, prefixes in calls.items() for prefix in prefixes} | libc
     for name in sorted(expected - defined.keys()):
         yield f"{name} is in the list and not exported"
     for name in sorted(defined.keys() - expected):
         yield f"{name} is exported and not in the list"
     for name in sorted(calls):
-        if defined.get(f"MPI_{name}") != defined.get(f"PMPI_{name}"):
-            yield f"MPI_{name} and PMPI_{name} are not the same function"
+        if len({defined.get(f"{prefix}_{name}") for prefix in calls[name]}) != 1:
+            yield f"MPI_{name} is not the same function by each of its names"
     for name in sorted(undefined):
         if re.match(r"P?MPI_|ompi_|mpi_", name):
             yield f"{name} is needed from libmpi, so that a program without MPI could not start"

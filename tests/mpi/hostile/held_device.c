@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "hostile.h"
+#include "persistent_calls.h"
 
 enum { max_bytes = 300001, rounds = 6, registered_bytes = 64 * page };
 
@@ -249,6 +250,66 @@ static void buffered(void) {
   device.release((Pointer)memory);
 }
 
+// In each form, with other contents each time. One buffer is worked on in place.
+enum { numbers = 3000 };
+
+static void set_numbers(void* address, int first) {
+  static int all[numbers];
+  for (int i = 0; i < numbers; i++) all[i] = first + i;
+  EXPECT_EQ(device.to_device((Pointer)address, all, sizeof all), 0);
+}
+
+static void expect_numbers(void* address, int begin, int end, int first, int step) {
+  static int all[numbers];
+  EXPECT_EQ(device.to_host(all, (Pointer)address, sizeof all), 0);
+  int wrong = 0;
+  for (int i = begin; i < end; i++) wrong += all[i] != first + i * step;
+  EXPECT_EQ(wrong, 0);
+}
+
+static void collective(void) {
+  char* out = device_memory(numbers * sizeof(int));
+  char* in = device_memory(numbers * sizeof(int));
+  char* both = device_memory(numbers * sizeof(int));
+  const int block = numbers / size;
+  MPI_Request kept[3], open[3];
+  int kinds = 2;
+#ifdef HAVE_PERSISTENT_CALLS
+  kinds = 3;
+  INIT(Bcast)(out, numbers, MPI_INT, 0, WORLD, MPI_INFO_NULL, &kept[0]);
+  INIT(Allreduce)(out, in, numbers, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &kept[1]);
+  INIT(Alltoall)(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, both, block, MPI_INT, WORLD, MPI_INFO_NULL, &kept[2]);
+#endif
+  for (int i = 0; i < rounds * kinds; i++) {
+    set_numbers(out, 100 * rank + i);
+    set_numbers(both, 10000 * rank + i);
+    if (i % kinds == 0) {
+      MPI_Bcast(out, numbers, MPI_INT, 0, WORLD);
+      MPI_Allreduce(out, in, numbers, MPI_INT, MPI_SUM, WORLD);
+      MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, both, block, MPI_INT, WORLD);
+    } else if (i % kinds == 1) {
+      MPI_Ibcast(out, numbers, MPI_INT, 0, WORLD, &open[0]);
+      MPI_Wait(&open[0], IGNORE);
+      MPI_Iallreduce(out, in, numbers, MPI_INT, MPI_SUM, WORLD, &open[1]);
+      MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, both, block, MPI_INT, WORLD, &open[2]);
+      MPI_Waitall(2, open + 1, MPI_STATUSES_IGNORE);
+    } else {
+      MPI_Start(&kept[0]);
+      MPI_Wait(&kept[0], IGNORE);
+      MPI_Startall(2, kept + 1);
+      MPI_Waitall(2, kept + 1, MPI_STATUSES_IGNORE);
+    }
+    expect_numbers(out, 0, numbers, i, 1);
+    expect_numbers(in, 0, numbers, i * size, size);
+    for (int from = 0; from < size; from++)
+      expect_numbers(both, from * block, (from + 1) * block, 10000 * from + i + (rank - from) * block, 1);
+  }
+  for (int i = 0; i < 3 && kinds == 3; i++) MPI_Request_free(&kept[i]);
+  device.release((Pointer)out);
+  device.release((Pointer)in);
+  device.release((Pointer)both);
+}
+
 static void received(char* buffer, unsigned seed) {
   for (unsigned i = 0; i < rounds; i++) {
     if (late(buffer, registered_bytes, seed + i)) expect_filled(buffer, registered_bytes, seed + i);
@@ -269,9 +330,15 @@ static void registered(int received_before) {
 static void registered_before(void) { registered(0); }
 static void registered_when_it_is_a_block(void) { registered(1); }
 
-static const Case cases[] = {CASE(sent_and_received, 2), CASE(from_host_to_device_and_back, 2),
-                             CASE(nonblocking, 2),       CASE(both_ways_in_one_call, 2),
-                             CASE(persistent, 2),        CASE(probed, 2),
-                             CASE(columns, 2),           CASE(buffered, 2),
-                             CASE(registered_before, 2), CASE(registered_when_it_is_a_block, 2)};
+static const Case cases[] = {CASE(sent_and_received, 2),
+                             CASE(from_host_to_device_and_back, 2),
+                             CASE(nonblocking, 2),
+                             CASE(both_ways_in_one_call, 2),
+                             CASE(persistent, 2),
+                             CASE(probed, 2),
+                             CASE(columns, 2),
+                             CASE(buffered, 2),
+                             CASE(collective, 1),
+                             CASE(registered_before, 2),
+                             CASE(registered_when_it_is_a_block, 2)};
 SUITE(cases)

@@ -151,6 +151,29 @@ TEST(Engine, small_and_large_messages_of_one_sender_do_not_overtake_each_other) 
       });
 }
 
+TEST(Engine, a_persistent_operation_keeps_the_context_of_a_freed_communicator) {
+  std::vector<std::byte> got(5000);
+  const auto sent = pattern(5000, 3);
+  const auto twice = [](auto once) {
+    return [once](Process& p) {
+      p.engine.contexts().keep(*p.world);
+      p.engine.contexts().retire(p.world);
+      once(p);
+      once(p);
+      p.engine.contexts().let_go(*p.world);
+    };
+  };
+  run_pair({}, twice([&](Process& p) {
+             auto data = sent;
+             p.send(one, tag, data);
+           }),
+           twice([&](Process& p) {
+             std::fill(got.begin(), got.end(), std::byte{});
+             p.receive(zero, tag, got);
+             EXPECT_EQ(got, sent);
+           }));
+}
+
 TEST(Engine, a_synchronous_send_of_a_small_message_waits_for_its_match) {
   std::atomic<bool> posted{false};
   run_pair(

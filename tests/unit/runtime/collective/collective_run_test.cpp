@@ -323,6 +323,16 @@ TEST(CollectiveRun, a_message_of_another_length_is_noted) {
   EXPECT_EQ(run.odd_one(), Rank{4});
 }
 
+TEST(CollectiveRun, tags_of_persistent_calls_are_no_others) {
+  constexpr auto persistent = CollectiveTags::of_persistent(7, 0x123);
+  constexpr std::uint32_t last = CollectiveTags::persistent_numbers - 1;
+  EXPECT_FALSE(tags.has_number_of(persistent.of(0)));
+  EXPECT_FALSE(persistent.has_number_of(CollectiveTags::of_persistent(8, 0x123).of(0)));
+  EXPECT_FALSE(CollectiveTags::have_same_number(CollectiveTags::of_persistent(last, 1).of(0), CollectiveTags(last, 1).of(0)));
+  EXPECT_EQ(persistent.of(2), CollectiveTags::of_persistent(7, 0x125).of(0));
+  EXPECT_GE(static_cast<int>(CollectiveTags::of_persistent(last, 0x7FFF).of(0xFFFF)), 0);
+}
+
 TEST(CollectiveRun, tags_of_other_calls_differ) {
   EXPECT_TRUE(tags.has_number_of(tags.of(5)));
   EXPECT_FALSE(tags.has_number_of(CollectiveRun::Tags(8, 0x123).of(0)));
