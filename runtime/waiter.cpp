@@ -21,8 +21,7 @@ constexpr std::uint64_t awake_ns = 2'000'000;
 constexpr std::uint64_t yield_interval_ns = 200'000;
 /// The clock is read after this many rounds.
 constexpr unsigned rounds_per_reading = 32;
-/// How long the host may go without progress: while it surely has work, and otherwise.
-constexpr std::uint64_t host_busy_ns = 10'000;
+/// How long the host may go without progress, unless it surely has work: then it gets a turn in each step.
 constexpr std::uint64_t host_idle_ns = 1'000'000;
 /// How long the application's signals may be kept waiting by a thread that waits in a call.
 constexpr std::uint64_t signal_latency_ns = 1'000'000;
@@ -30,7 +29,6 @@ constexpr std::uint64_t signal_latency_ns = 1'000'000;
 /// or so. To look at each of them costs up to 0.1 µs.
 constexpr std::uint64_t telling_ns = 5'000;
 constexpr std::uint64_t telling_ns_per_peer = 500;
-constexpr microseconds sleep_host_busy{100};
 constexpr microseconds sleep_host_idle{10'000};
 /// How often a wait for a last byte looks in the time that it has lasted.
 constexpr std::uint64_t looks_while_waiting = 16;
@@ -68,12 +66,16 @@ void Waiter::tell_of_waiting() {
 
 void Waiter::poll_host(Lock& lock, std::uint64_t now) {
   if (who_ != Who::application || !progress_.job().host.progress) return;
-  const bool busy = progress_.job().host.outstanding && progress_.job().host.outstanding();
-  if (now - last_host_poll_ < (busy ? host_busy_ns : host_idle_ns)) return;
+  if (now - last_host_poll_ < host_idle_ns && !host_is_busy()) return;
   last_host_poll_ = now;
   lock.unlock();
   progress_.job().host.progress();
   lock.lock();
+}
+
+/// Peers may wait in the host for what only this process's calls drive.
+bool Waiter::host_is_busy() const {
+  return who_ == Who::application && progress_.job().host.outstanding && progress_.job().host.outstanding();
 }
 
 void Waiter::begin(std::uint64_t now) {
@@ -113,8 +115,8 @@ void Waiter::step(Lock& lock, std::uint64_t until_ns) {
   if (until_ns <= waited_ns_) return;
   if (progress_.job().transport && static_cast<int>(progress_.job().transport->vanished()) >= 0)
     progress_.job().transport->wake_helper();
-  const bool host_busy = progress_.job().host.outstanding && progress_.job().host.outstanding();
-  microseconds limit = host_busy ? sleep_host_busy : sleep_host_idle;
+  if (host_is_busy()) return;  // the host would not sleep, and a peer's lock in one of its windows takes many of its turns
+  microseconds limit = sleep_host_idle;
   // What comes to a receive that was announced wakes nobody. Looked for more and more rarely, so that it is late by so much at
   // most.
   if (progress_.work().open_rtrs() != 0) limit = std::min(limit, microseconds(waited_ns_ / 1000 / looks_while_waiting + 1));

@@ -27,6 +27,7 @@ class Waiter {
   void let_cancellation_act(Lock& lock);
 
  private:
+  [[nodiscard]] bool host_is_busy() const;
   void poll_host(Lock& lock, std::uint64_t now);
   void begin(std::uint64_t now);
   void let_signals_in(Lock& lock, std::uint64_t now);

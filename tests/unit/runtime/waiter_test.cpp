@@ -14,14 +14,18 @@ namespace sluice {
 namespace {
 
 int host_polls = 0;
+bool host_has_work = false;
 
 class WaiterTest : public testing::Test {
  protected:
-  WaiterTest() { host_polls = 0; }
+  WaiterTest() {
+    host_polls = 0;
+    host_has_work = false;
+  }
   static EngineParts parts(RecordingDoorbell& doorbell) {
     EngineParts made = one_of_two(Peer{0}, doorbell, {});
     made.host.progress = [] { ++host_polls; };
-    made.host.outstanding = [] { return true; };
+    made.host.outstanding = [] { return host_has_work; };
     return made;
   }
   /// As a call that waits for so long.
@@ -50,7 +54,16 @@ TEST_F(WaiterTest, does_not_sleep_past_the_time_at_which_the_caller_has_somethin
   EXPECT_FALSE(has(wait(Waiter::Who::application, 3'000'000, 1'000'000), "sleep"));
 }
 
+/// A peer's lock in a window of the host's takes many turns of its target.
+TEST_F(WaiterTest, does_not_sleep_while_peers_may_wait_in_the_host) {
+  host_has_work = true;
+  EXPECT_FALSE(has(wait(Waiter::Who::application, 5'000'000), "sleep"));
+  EXPECT_GE(host_polls, 20);
+  EXPECT_TRUE(has(wait(Waiter::Who::fault_handler, 3'000'000), "sleep"));
+}
+
 TEST_F(WaiterTest, the_host_progresses_in_calls_of_the_application_only) {
+  host_has_work = true;
   wait(Waiter::Who::fault_handler, 200'000);
   EXPECT_EQ(host_polls, 0);
   wait(Waiter::Who::application, 200'000);
