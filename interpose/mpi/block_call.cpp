@@ -148,7 +148,8 @@ void BlockCall::prepare_schedule(PreparedCollective& call, const std::vector<std
   call.order.schedule = schedule(to, from);
   call.order.kind = kind_;
   if (root_ != no_root) call.order.root = Rank{root_};
-  call.order.fingerprint = fingerprint(kind_, static_cast<std::size_t>(std::max(root_, 0)), 0, agreed_bytes());
+  call.agreed_bytes = agreed_bytes();
+  call.order.fingerprint = fingerprint(kind_, static_cast<std::size_t>(std::max(root_, 0)), 0, call.agreed_bytes);
 }
 
 PreparedCollective BlockCall::prepare(CallSite site) const {

@@ -30,6 +30,7 @@ struct BcastCall {
     auto kept = std::move(call.order.kept);
     call.order = bcast_order(arguments, here);
     call.order.kept = std::move(kept);
+    call.agreed_bytes = call.order.bytes;
     return call;
   }
   static HostNeeds needs(auto... arguments) { return host_needs::bcast(arguments...); }

@@ -28,6 +28,7 @@ Prepared prepare_prefix(OrderKind kind, CallSite site, const void* own, void* re
   place_operands(call, arguments, has_result ? &target : nullptr, shape);
   call.order.schedule = kind == OrderKind::scan ? plans::scan(shape) : plans::exscan(shape);
   call.order.kind = kind;
+  call.agreed_bytes = shape.bytes;
   call.order.fingerprint = fingerprint(kind, 0, arguments.code(), shape.bytes);
   return call;
 }
@@ -110,7 +111,8 @@ Prepared prepare_strips(CallSite site, const void* own, void* result, CountOf co
   shape.to = strips;
   call.order.schedule = plans::reduce_scatter(shape);
   call.order.kind = OrderKind::reduce_scatter;
-  call.order.fingerprint = fingerprint(OrderKind::reduce_scatter, 0, arguments.code(), arguments.own().bytes());
+  call.agreed_bytes = arguments.own().bytes();
+  call.order.fingerprint = fingerprint(OrderKind::reduce_scatter, 0, arguments.code(), call.agreed_bytes);
   return call;
 }
 

@@ -34,11 +34,14 @@ struct PreparedCollective {
   int concluded(const std::optional<Mismatch>& mismatch, std::size_t bytes);
   /// Where nobody has to wait for the program's thread.
   [[nodiscard]] bool can_be_started() const { return !order.own_operation; }
+  /// The host repeats a short call in half of the time, as it has nothing to prepare.
+  [[nodiscard]] bool is_worth_repeating() const;
   int start(MPI_Request* request);
 
   Communicator& communicator;
   CallSite site;
   CollectiveOrder order;
+  std::size_t agreed_bytes = 0;  // that all members know, of a block or of all; 0 where there is no such thing
   std::unique_ptr<StagedReceive> staged;
 
   /// Contents that are used as they were when the call was started.
@@ -115,7 +118,7 @@ struct Persistent {
         return Call::prepare(site, std::get<indices>(all)...);
       }
       (std::make_index_sequence<last - 1>());
-      if (prepared && prepared->can_be_started() && make_persistent(std::move(*prepared), request)) return MPI_SUCCESS;
+      if (prepared && prepared->is_worth_repeating() && make_persistent(std::move(*prepared), request)) return MPI_SUCCESS;
     }
     const HostCall call;
     return (host().*host_call)(arguments...);

@@ -48,6 +48,7 @@ PreparedCollective prepare_reduce(const ReduceArguments& arguments, CallSite sit
   const OrderKind kind = root ? OrderKind::reduce : OrderKind::allreduce;
   call.order.kind = kind;
   call.order.root = root;
+  call.agreed_bytes = shape.bytes;
   call.order.fingerprint = fingerprint(kind, static_cast<std::size_t>(shape.root), arguments.code(), shape.bytes);
   return call;
 }

@@ -109,19 +109,24 @@ static void isendrecv_with_nobody(void) {
 }
 
 static void persistent_collectives_beside_messages(void) {
+  enum { MANY = 5000, CALLS = 4 };
+  static int ones[MANY], sums[MANY], all[2 * MANY];
   int sum = 0, one = rank + 1, got = -1;
-  MPI_Request requests[2];
+  MPI_Request requests[CALLS];
   MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
   MPI_Recv_init(&got, 1, MPI_INT, other, 11, MPI_COMM_WORLD, &requests[1]);
+  MPI_Allreduce_init(ones, sums, MANY, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[2]);
+  MPI_Allgather_init(ones, MANY, MPI_INT, all, MANY, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[3]);
   for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < MANY; k++) ones[k] = rank + k + i;
     sum = 0;
-    MPI_Startall(2, requests);
+    MPI_Startall(CALLS, requests);
     MPI_Send(&one, 1, MPI_INT, other, 11, MPI_COMM_WORLD);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE);
     MUST(sum == 3 && got == other + 1);
+    for (int k = 0; k < MANY; k++) MUST(sums[k] == 2 * (k + i) + 1 && all[k] == k + i && all[MANY + k] == 1 + k + i);
   }
-  MPI_Request_free(&requests[0]);
-  MPI_Request_free(&requests[1]);
+  for (int i = 0; i < CALLS; i++) MPI_Request_free(&requests[i]);
 }
 
 static void partitioned(void) {
