@@ -16,6 +16,15 @@
 
 #include "bench.hpp"
 
+#if MPI_VERSION >= 4
+#define PERSISTENT(X) MPI_##X##_init
+#elif defined(OPEN_MPI)
+#include <mpi-ext.h>
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define PERSISTENT(X) MPIX_##X##_init
+#endif
+#endif
+
 namespace bench {
 
 namespace {
@@ -47,6 +56,7 @@ struct Call {
   Blocks in;
   bool sums;
   void (*make)(const Buffers&);
+  void (*prepare)(const Buffers&, MPI_Request*) = nullptr;  // of a persistent one, instead
 };
 
 void wait_for(MPI_Request request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
@@ -109,6 +119,29 @@ constexpr std::array calls{
            MPI_Ialltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
            wait_for(request);
          }},
+#ifdef PERSISTENT
+    Call{"Barrier_init", Flow::all, Blocks::none, Blocks::none, false, nullptr,
+         [](const Buffers&, MPI_Request* request) {
+           PERSISTENT(Barrier)
+           (MPI_COMM_WORLD, MPI_INFO_NULL, request);
+         }},
+    Call{"Allreduce_init", Flow::all, Blocks::one, Blocks::one, true, nullptr,
+         [](const Buffers& b, MPI_Request* request) {
+           PERSISTENT(Allreduce)(b.out, b.in, b.doubles(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+         }},
+    Call{"Bcast_init", Flow::from_root, Blocks::one_at_root, Blocks::one_elsewhere, false, nullptr,
+         [](const Buffers& b, MPI_Request* request) {
+           PERSISTENT(Bcast)(b.at_root ? b.out : b.in, b.bytes, MPI_BYTE, root, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+         }},
+    Call{"Allgather_init", Flow::all, Blocks::one, Blocks::each, false, nullptr,
+         [](const Buffers& b, MPI_Request* request) {
+           PERSISTENT(Allgather)(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+         }},
+    Call{"Alltoall_init", Flow::all, Blocks::each, Blocks::each, false, nullptr,
+         [](const Buffers& b, MPI_Request* request) {
+           PERSISTENT(Alltoall)(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+         }},
+#endif
 };
 
 int blocks_of(Blocks blocks) {
@@ -146,7 +179,13 @@ class Operation {
         in_(static_cast<std::size_t>(incoming_) * bytes / sizeof(double)),
         counts_(static_cast<std::size_t>(ranks_), static_cast<int>(bytes)) {
     for (int block = 0; block < ranks_; ++block) places_.push_back(block * static_cast<int>(bytes));
+    if (call_.prepare) call_.prepare(buffers(), &request_);
   }
+  ~Operation() {
+    if (call_.prepare) MPI_Request_free(&request_);
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
 
   void step() {
     ++step_;
@@ -154,7 +193,12 @@ class Operation {
       each_line(out_.data(), block,
                 [&](double& at, std::size_t line) { at = word(step_, rank_, outgoing_ == 1 ? 0 : block, line); });
     }
-    call_.make({bytes_of(out_), bytes_of(in_), static_cast<int>(bytes_), rank_ == root, counts_.data(), places_.data()});
+    if (call_.prepare) {
+      MPI_Start(&request_);
+      MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    } else {
+      call_.make(buffers());
+    }
     bool correct = true;
     for (int block = 0; block < incoming_; ++block) {
       each_line(in_.data(), block, [&](const double& at, std::size_t line) { correct &= at == expected(block, line); });
@@ -163,6 +207,9 @@ class Operation {
   }
 
  private:
+  [[nodiscard]] Buffers buffers() {
+    return {bytes_of(out_), bytes_of(in_), static_cast<int>(bytes_), rank_ == root, counts_.data(), places_.data()};
+  }
   static std::byte* bytes_of(std::vector<double>& memory) { return reinterpret_cast<std::byte*>(memory.data()); }
 
   template <typename Function>
@@ -192,6 +239,7 @@ class Operation {
   std::vector<double> in_;
   std::vector<int> counts_;
   std::vector<int> places_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
   std::uint64_t step_ = 0;
 };
 
