@@ -84,7 +84,7 @@ class Small:
         program, arguments, ranks, name = job
         condition = self._conditions[name]
         command = condition.rank([str(self._options.builddir.resolve() / program), *arguments], need)
-        variables = environment(mode, self._options.library)
+        variables = {**environment(mode, self._options.library), **condition.environment}
         if not condition.memory:
             return run_job(command, ranks, variables, self._options.timeout)
         result = self.run_in_group(condition.memory(need), command, ranks, variables)
