@@ -173,6 +173,12 @@ void progressed(const Request& request, std::size_t in_place) {
   write(record);
 }
 
+void copied(const Request& request, std::size_t bytes, std::uint64_t started_ns) {
+  Record record = about(Kind::copy, request, peer);
+  record.bytes = bytes;
+  write(record, started_ns);
+}
+
 void completed(const Request& request, std::uint64_t at_ns) {
   Record record = about(Kind::complete, request, site | peer | tag);
   record.detail = small(request.cancelled                       ? Outcome::cancelled

@@ -47,6 +47,8 @@ void put_began(Request& send, std::uint32_t rtr_number);
 void matched_put(const Request& receive, std::uint32_t rtr_number);
 void answer_came(const Request& request, MessageKind kind, std::size_t payload);
 void progressed(const Request& request, std::size_t in_place);
+/// Since `started_ns`. Without the lock, by the thread that copied: the request is marked as being copied. [any thread]
+void copied(const Request& request, std::size_t bytes, std::uint64_t started_ns);
 void completed(const Request& request, std::uint64_t at_ns);
 void held(std::uint32_t operation, Peer peer, Held what);
 void let_go(std::uint32_t operation, Peer peer, Held what, std::uint64_t since_ns);

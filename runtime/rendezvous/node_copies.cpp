@@ -3,10 +3,31 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/engine/trace_events.hpp"
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/rendezvous/packing.hpp"
 
 namespace sluice {
+namespace {
+
+/// What the trace tells of one copy: how long the processor was at it.
+class TracedCopy {
+ public:
+  explicit TracedCopy(const Request& request) : request_(request) {
+    if (trace::on()) [[unlikely]]
+      started_ns_ = trace::now();
+  }
+  void tell(std::size_t bytes) const {
+    if (started_ns_ != 0 && bytes != 0) [[unlikely]]
+      trace::copied(request_, bytes, started_ns_);
+  }
+
+ private:
+  const Request& request_;
+  std::uint64_t started_ns_ = 0;
+};
+
+}  // namespace
 
 bool NodeCopies::write(Lock& lock, Request& send, std::size_t end) {
   const Turn turn(*this, send);
@@ -33,9 +54,11 @@ bool NodeCopies::write_segment(Lock& lock, Request& send, std::size_t max_bytes)
   }
   StoreTrial trial(send.lines, parts_.lines.of_writing(send.peer));
   lock.unlock();
+  const TracedCopy traced(send);
   const std::size_t written = store(send, {source, bytes}, trial.lines());
   trial.stop();
   if (written != 0) parts_.memory->report_progress(send.peer, send.progress_slot, send.offset + written);
+  traced.tell(written);
   lock.lock();
   if (written == bytes) trial.keep(bytes);
   send.offset += written;
@@ -61,8 +84,10 @@ std::size_t NodeCopies::read(Lock& lock, const Request& receive, std::size_t off
   }
   StoreTrial trial(receive.lines, parts_.lines.of_reading(receive.peer));
   lock.unlock();
+  const TracedCopy traced(receive);
   const std::size_t arrived = fetch(receive, offset, {target, bytes}, trial.lines());
   trial.stop();
+  traced.tell(arrived);
   lock.lock();
   if (arrived == bytes) trial.keep(bytes);
   if (bounce) copy_to_user(user, target, arrived);
@@ -72,7 +97,9 @@ std::size_t NodeCopies::read(Lock& lock, const Request& receive, std::size_t off
 
 std::size_t NodeCopies::fetch(Lock& lock, const Request& receive, std::size_t offset, std::span<std::byte> target) {
   lock.unlock();
+  const TracedCopy traced(receive);
   const std::size_t arrived = fetch(receive, offset, target, TargetLines::unknown);
+  traced.tell(arrived);
   lock.lock();
   count(arrived);
   return arrived;

@@ -29,6 +29,7 @@ enum class Kind : std::uint16_t {
   hold,
   let_go,
   set_aside,
+  copy,
   // releases
   release = 30,
   not_released,
@@ -277,6 +278,8 @@ inline constexpr std::array kinds{
         Kind::progress, "progress", "operation peer bytes:in_place value:of",
         "So many bytes are in place, or have left. The last ones are told by complete. Of a coop, each side tells when it has "
         "copied a chunk: the sender what it has written, the receiver what both have, as far as it knows."},
+    KindText{Kind::copy, "copy", "operation peer duration bytes:bytes",
+             "A processor copied these bytes of a large message between the memories of both sides. duration: of that alone."},
     KindText{Kind::complete, "complete", "operation site peer tag detail:outcome=outcome bytes:bytes", "The operation is over."},
     KindText{Kind::hold, "hold", "operation peer detail:what=held",
              "Something must not leave before the message of a released receive is known."},

@@ -38,6 +38,7 @@ bool is_slice(Kind kind) {
     case Kind::settle:
     case Kind::registration:
     case Kind::migrate:
+    case Kind::copy:
     case Kind::helper:
     case Kind::sleep:
       return true;

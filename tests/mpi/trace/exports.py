@@ -15,7 +15,7 @@ import tempfile
 from collections import Counter
 
 KNOWN_PHASES = set("MXBEibesf")
-SLICES = {"call", "wait", "release", "fault", "settle", "registration", "migrate", "helper", "sleep"}
+SLICES = {"call", "wait", "release", "fault", "settle", "registration", "migrate", "copy", "helper", "sleep"}
 SENT = {"eager", "rts"}
 # Times of trace events are microseconds with three digits behind the point.
 EPSILON_US = 0.0005

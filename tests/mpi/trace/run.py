@@ -169,6 +169,20 @@ def wait_complaints(options, job, trace):
     return {check.__name__: as_complaint(check(Case(check.__name__, report, job.stdout))) for check in CASES}
 
 
+COPIED = "  bytes"  # of the summary, below the number of single copies
+
+
+def copies_complaint(options, trace):
+    """Each byte that a processor copied from one memory to the other is told of by one record."""
+    counted = {counter["name"]: counter["value"] for counter in json.loads(sluice(options, "report", "--json", trace))["counters"]}
+    copies = [json.loads(line) for line in sluice(options, "dump", "--json", "--kind", "copy", trace).splitlines()]
+    told_bytes = sum(copy["bytes"] for copy in copies)
+    if not copies or told_bytes != counted[COPIED]:
+        return f"{len(copies)} copies of {told_bytes} bytes are told, and {counted[COPIED]} bytes were copied"
+    timeless = [copy for copy in copies if copy["duration_ns"] <= 0]
+    return f"{len(timeless)} of {len(copies)} took no time" if timeless else ""
+
+
 def check_waits(options, tally, trace):
     """A processor that is taken away between a wait's end and the program's look at its clock lets the program see more than there
     was to report. A report that says too little for another reason does so in every run, and one that says too much at once."""
@@ -188,6 +202,7 @@ def check_waits(options, tally, trace):
             tally.check(f"waits: {name}", complaint)
         for kind, complaints in check_all(options.builddir / "tools" / "sluice", trace).items():
             tally.check(f"export: {kind}", "\n".join(complaints))
+        tally.check("copies: all bytes are told of", copies_complaint(options, trace))
         same = json.loads(sluice(options, "diff", "--json", trace, trace))
         changes = [site for table in ("sites", "peers", "protocols") for site in same[table] if site["change"] != "same"]
         tally.check("diff with itself", "" if same["sites"] and not changes else f"changes: {changes}")

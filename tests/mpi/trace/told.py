@@ -5,7 +5,7 @@ import re
 import struct
 
 # How often they come depends on the machine's load; known_waits.c shows what waits are worth.
-NOT_COUNTED = {"sleep", "helper", "progress", "waiting"}
+NOT_COUNTED = {"sleep", "helper", "progress", "copy", "waiting"}
 START_NS = struct.Struct("<88xQ")  # in the file's header: docs/trace-format.md
 
 
