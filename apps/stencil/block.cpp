@@ -1,6 +1,7 @@
 #include "apps/stencil/block.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace stencil {
 

@@ -5,23 +5,17 @@
 // are multiples of 1/2, far below 2^50): what any cell must hold at any time is known to the bit without computing step by step.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
 
+#include "apps/support/grid.hpp"
+
 namespace stencil {
 
-using Place = std::array<std::size_t, 3>;
-
-/// A face of the block: perpendicular to `axis`, at its lower or upper end.
-struct Face {
-  std::size_t axis = 0;
-  bool upper = false;
-};
-
-inline constexpr std::array<Face, 6> faces{Face{0, false}, Face{0, true},  Face{1, false},
-                                           Face{1, true},  Face{2, false}, Face{2, true}};
+using apps::Face;
+using apps::faces;
+using apps::Place;
 
 class Block {
  public:

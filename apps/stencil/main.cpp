@@ -9,10 +9,11 @@
 #include "apps/stencil/block.hpp"
 #include "apps/stencil/halo.hpp"
 #include "apps/stencil/options.hpp"
+#include "apps/support/grid.hpp"
 
 namespace {
 
-stencil::Place origin_of(const stencil::Grid& grid, std::size_t cells) {
+stencil::Place origin_of(const apps::Grid& grid, std::size_t cells) {
   stencil::Place origin = grid.place();
   for (std::size_t& number : origin) number *= cells;
   return origin;
@@ -24,7 +25,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const apps::World world = apps::world();
   const stencil::Options options = stencil::parse_options(argc, argv, world);
-  const stencil::Grid grid(world.rank, world.ranks);
+  const apps::Grid grid(world);
   stencil::Block block(options.cells, options.variables, origin_of(grid, options.cells));
   stencil::Halo halo(grid, block.face_values());
 
