@@ -1,5 +1,5 @@
 // patterns --pattern NAME: how long one scatter, gather, reduction, broadcast, exchange or echo takes, as ordinary messages
-// between the ranks.
+// between the ranks; or one search of a graph, or some steps of a metal or of fields.
 #include <mpi.h>
 
 #include <cstdio>
@@ -18,6 +18,9 @@ std::unique_ptr<Pattern> make_pattern(const Options& options, apps::World world,
   if (options.pattern == "reduce") return patterns::reduce(world, bytes);
   if (options.pattern == "exchange") return patterns::exchange(world, bytes);
   if (options.pattern == "echo") return patterns::echo(world, bytes);
+  if (options.pattern == "graph") return patterns::graph(world, options.problem);
+  if (options.pattern == "comd") return patterns::comd(world, options.problem);
+  if (options.pattern == "ghost") return patterns::ghost(world, options.problem);
   return patterns::broadcast(world, bytes, options.segment);
 }
 

@@ -9,17 +9,24 @@ Options parse_options(int argc, char** argv, apps::World world) {
   Options options;
   std::size_t bytes = 0;
   apps::OptionTable table("patterns", world.rank);
-  table.word("--pattern", options.pattern, {"scatter", "gather", "reduce", "broadcast", "exchange", "echo"},
+  table.word("--pattern", options.pattern,
+             {"scatter", "gather", "reduce", "broadcast", "exchange", "echo", "graph", "comd", "ghost"},
              "what the ranks do together");
   table.number(
       "--bytes", bytes,
       "for each rank (scatter, gather), of the whole (reduce, broadcast) or each way (exchange, echo) (65536, 262144, 1048576 "
       "and 4194304, one after another)");
   table.number("--segment", options.segment, "bytes that broadcast passes on at a time (262144)");
+  add_problem_options(table, options.problem);
   apps::add_trial_options(table, options.trials);
   table.parse(argc, argv);
   apps::check_trial_options(table, options.trials);
   if (options.pattern.empty()) table.reject("--pattern is needed");
+  if (has_problem(options.pattern)) {
+    check_problem(table, options.pattern, options.problem, world);
+    options.sizes = {bytes_of(options.pattern, options.problem, world)};
+    return options;
+  }
   if (world.ranks < 2) table.reject("a pattern needs two ranks or more");
   if (world.ranks % 2 != 0 && (options.pattern == "exchange" || options.pattern == "echo"))
     table.reject("these ranks are no pairs");

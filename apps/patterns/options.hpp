@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/patterns/problem.hpp"
 #include "apps/support/job.hpp"
 #include "apps/support/trials.hpp"
 
@@ -12,8 +13,9 @@ namespace patterns {
 
 struct Options {
   std::string pattern;             // --pattern
-  std::vector<std::size_t> sizes;  // --bytes: in turn; pattern.hpp says of what
+  std::vector<std::size_t> sizes;  // --bytes: in turn; pattern.hpp says of what. Of graph, comd and ghost that of the problem
   std::size_t segment = 262144;    // --segment: what broadcast sends on at a time
+  Problem problem;
   apps::TrialOptions trials;
 };
 

@@ -1,6 +1,7 @@
 // The communication patterns of the cooperative-rendezvous paper's section IV, by point-to-point calls, as MPI libraries write
 // them inside of their collectives, and two that pairs of ranks have. Rank 0 is the root. What a rank has for itself is not
-// copied.
+// copied. And those of its section V: the exchanges of three programs, with what these compute between them. Any number of ranks
+// has these; rank 0 computes the same by itself between trials.
 #pragma once
 
 #include <mpi.h>
@@ -43,5 +44,12 @@ std::unique_ptr<Pattern> broadcast(apps::World world, std::size_t bytes, std::si
 std::unique_ptr<Pattern> exchange(apps::World world, std::size_t bytes);
 /// The first of a pair sends, and the second one sends back what came; blocking calls, one buffer. `bytes` each way.
 std::unique_ptr<Pattern> echo(apps::World world, std::size_t bytes);
+
+/// Graph500: a search of a graph, from another root in each trial.
+std::unique_ptr<Pattern> graph(apps::World world, const Problem& problem);
+/// CoMD: steps of the atoms of a metal.
+std::unique_ptr<Pattern> comd(apps::World world, const Problem& problem);
+/// MiniGhost: steps of a stencil on several variables.
+std::unique_ptr<Pattern> ghost(apps::World world, const Problem& problem);
 
 }  // namespace patterns

@@ -1,6 +1,6 @@
 """The programs in apps/, which check their results by themselves: on the host alone and under Sluice, with every way to move large messages forced.
 
-    run --builddir DIR                    a sample
+    run --builddir DIR                    a sample, in which every problem has every number of ranks
     run --builddir DIR --all              every program with every number of ranks in every mode
     run --builddir DIR --only reduce      some of them
 """
@@ -41,6 +41,11 @@ def early_release(program, *arguments, ranks=(2, 4)):
     return Application(program, (*arguments, "--serial-check"), r"^serial check equal$", ranks)
 
 
+def problem(name, *arguments):
+    """The exchanges of a program, which any number of ranks has."""
+    return Application("patterns", ("--pattern", name, *arguments, "--trials", "8", "--warm-up", "2"), ranks=(1, 2, 3, 4))
+
+
 PAIRS = (2, 4, 8)
 # Sizes that are no multiples of chunks, pages or words where the program allows it.
 APPLICATIONS = (
@@ -58,6 +63,23 @@ APPLICATIONS = (
     early_release("nbody", "--particles", "256", "--properties", "57", "--iterations", "6"),
     early_release("m3", "--size", "96", "--rows", "96", "--iterations", "6", ranks=(2,)),
 )
+# Sizes that do not divide by the ranks; messages below and above the limit of eager ones.
+PROBLEMS = (
+    problem("graph", "--size", "9", "--scaling", "weak", "--pairs", "77"), problem("graph", "--size", "13", "--pairs", "3000"),
+    problem("comd", "--size", "3", "--scaling", "weak", "--steps", "5", "--interval", "2"), problem("comd", "--size", "10", "--steps", "3"),
+    problem("ghost", "--size", "11", "--stencil", "27", "--variables", "30", "--steps", "3"),
+    problem("ghost", "--size", "7", "--scaling", "weak", "--exchange", "svaf", "--variables", "3", "--sums", "2", "--steps", "5"),
+)
+
+
+def runs_of(applications, modes):
+    return [(application, ranks, mode) for application in applications for ranks in application.ranks for mode in modes]
+
+
+def in_one_mode_each(applications, modes):
+    """With every number of ranks, each in another mode than the one before."""
+    once = [(application, ranks) for application in applications for ranks in application.ranks]
+    return [(application, ranks, modes[number % len(modes)]) for number, (application, ranks) in enumerate(once)]
 
 
 def complaint_about(application, result):
@@ -77,9 +99,10 @@ def main():
         sys.exit("run: --builddir is needed")
     tally = Tally()
     modes = [mode for mode in MODES if mode == "host" or options.library is not None]
-    runs = [(application, ranks, mode) for application in APPLICATIONS for ranks in application.ranks for mode in modes
-            if not options.only or options.only in application.title]
-    runs = runs if options.all or options.only else sample(runs, SAMPLED)
+    if options.all or options.only:
+        runs = [run for run in runs_of((*APPLICATIONS, *PROBLEMS), modes) if not options.only or options.only in run[0].title]
+    else:
+        runs = sample(runs_of(APPLICATIONS, modes), SAMPLED) + in_one_mode_each(PROBLEMS, modes)
 
     def run_one(application, ranks, mode):
         program = options.builddir.resolve() / "apps" / application.program / application.program
