@@ -48,7 +48,7 @@ std::size_t AtomBlock::atoms_of_face() const {
 
 void AtomBlock::move() {
   atoms_.resize(own_);
-  for (Atom& atom : atoms_) add_to(atom.position, atom.velocity);
+  for (Atom& atom : atoms_) add_to(atom.position, way(atom.velocity));
 }
 
 AtomBlock::Layers AtomBlock::layers_of(const Atom& atom) const {

@@ -8,7 +8,7 @@ namespace {
 
 // Of the lattice in halves of an edge: corners and the middles of faces.
 constexpr std::array<Vector, atoms_of_unit_cell> sites{{{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}}};
-constexpr std::uint64_t fastest = 4096;  // units in a step: 1/256 of an edge
+constexpr std::uint64_t fastest = std::uint64_t{lattice} / 256 << velocity_bits;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::array<Atom, atoms_of_unit_cell> atoms_at(const apps::Place& unit_cell, cons
     for (std::size_t axis = 0; axis < axes; ++axis) {
       atom.position[axis] = static_cast<std::int64_t>(unit_cell[axis]) * lattice + sites[site][axis] * (lattice / 2);
       chance = apps::mix(chance, number * axes + axis);
-      atom.velocity[axis] = static_cast<std::int64_t>((chance >> 40U) % (2 * fastest)) - static_cast<std::int64_t>(fastest);
+      atom.velocity[axis] = static_cast<std::int64_t>((chance >> 32U) % (2 * fastest)) - static_cast<std::int64_t>(fastest);
     }
   }
   return atoms;
@@ -66,9 +66,8 @@ void Crystal::find_pairs() {
 
 void Crystal::step() {
   for (Atom& atom : atoms_) {
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-      atom.position[axis] = (atom.position[axis] + atom.velocity[axis] + length_[axis]) % length_[axis];
-    }
+    add_to(atom.position, way(atom.velocity));
+    for (std::size_t axis = 0; axis < axes; ++axis) atom.position[axis] = (atom.position[axis] + length_[axis]) % length_[axis];
   }
   find_pairs();
   std::vector<std::int64_t> densities(atoms_.size());
@@ -77,9 +76,10 @@ void Crystal::step() {
     densities[pair.one] += density;
     densities[pair.other] += density;
   }
+  std::vector<double> slopes(atoms_.size());
+  std::transform(densities.begin(), densities.end(), slopes.begin(), metal::slope);
   for (const Pair& pair : pairs_) {
-    const double slopes = metal::slope(densities[pair.one]) + metal::slope(densities[pair.other]);
-    const Vector push = metal::push(pair.apart, square_of(pair.apart), slopes);
+    const Vector push = metal::push(pair.apart, square_of(pair.apart), slopes[pair.one] + slopes[pair.other]);
     add_to(atoms_[pair.one].velocity, push);
     add_to(atoms_[pair.other].velocity, between({}, push));
   }

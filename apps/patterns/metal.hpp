@@ -24,10 +24,12 @@ inline constexpr std::size_t atoms_of_unit_cell = 4;
 /// A rank has two link cells in each direction, each as long as the cutoff.
 inline constexpr std::size_t fewest_unit_cells = 3;
 
+inline constexpr unsigned velocity_bits = 12;
+
 struct Atom {
   std::int64_t number;
   Vector position;
-  Vector velocity;  // units in a step
+  Vector velocity;  // in a step, in units of length / 2^velocity_bits: a neighbour that is a unit off shows in it
 };
 
 namespace metal {
@@ -52,7 +54,7 @@ inline double slope(std::int64_t density) { return -embedding / (2 * std::sqrt(s
 inline Vector push(const Vector& apart, std::int64_t square, double slopes) {
   const double near = 1 / in_edges(square);
   const double fourth = near * near * near * near;
-  const double strength = time_and_mass * 2 * (6 * fourth * near * near * near + 3 * slopes * fourth);
+  const double strength = time_and_mass * (2U << velocity_bits) * (6 * fourth * near * near * near + 3 * slopes * fourth);
   Vector push{};
   for (std::size_t axis = 0; axis < axes; ++axis) push[axis] = std::llround(strength * static_cast<double>(apart[axis]));
   return push;
@@ -66,6 +68,10 @@ inline bool is_near(const Vector& apart) { return square_of(apart) < cutoff * cu
 inline Vector between(const Vector& one, const Vector& other) {
   return {one[0] - other[0], one[1] - other[1], one[2] - other[2]};
 }
+/// Of an atom in a step, in units of length.
+inline Vector way(const Vector& velocity) {
+  return {velocity[0] >> velocity_bits, velocity[1] >> velocity_bits, velocity[2] >> velocity_bits};
+}
 inline void add_to(Vector& sum, const Vector& more) {
   for (std::size_t axis = 0; axis < axes; ++axis) sum[axis] += more[axis];
 }
@@ -76,7 +82,7 @@ struct Energies {
   double atoms = 0;
 
   void add(const Atom& atom) {
-    kinetic += static_cast<double>(square_of(atom.velocity));
+    kinetic += static_cast<double>(square_of(way(atom.velocity)));
     atoms += 1;
   }
   bool operator==(const Energies&) const = default;
