@@ -5,10 +5,16 @@ import statistics
 
 from sluice_dev.base.confidence import interval_of_median
 from sluice_dev.base.distance import alike
-from sluice_dev.papers.coop_points import (ALONE, AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROTOCOLS, RPUT,
-                                           SIDES)
+from sluice_dev.papers.coop_points import (ALONE, AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, PATTERNS, POINTS, PROGRAM_POINTS,
+                                           PROTOCOLS, RPUT, SIDES, USE, USE_SIDES)
 
 WITHIN = 1.05  # of the best forced protocol's time, is what auto shall take
+COPY_TIME = "time {}"  # of a rank: what it copied for so long
+ALL_SIDES = (*SIDES, ALONE)
+# What the pages need: points and their sides.
+PATTERNS_PAGE = (*((point, ALL_SIDES) for point in POINTS), *((point, point.sides) for point in BESIDE), (COPIES, COPIES_SIDES),
+                 (CHUNKS, CHUNK_SIDES))
+PROGRAMS_PAGE = (*((point, ALL_SIDES) for point in PROGRAM_POINTS), *((point, USE_SIDES) for point in USE), (COPIES, COPIES_SIDES))
 
 
 class Figures:
@@ -40,15 +46,12 @@ class Figures:
             self.distances[name] = best if fewest(best) else None
             yield from together[best] if fewest(best) else of
 
-    @property
-    def rounds(self):
+    def rounds(self, patterns=PATTERNS):
         """Of the point that has the fewest."""
-        return min(len(self._values[one.point.name, side.name][str(one.size)]) for one in self.all_timed() for side in (*SIDES, ALONE))
+        return min(len(self._values[one.point.name, side.name][str(one.size)]) for one in self.all_timed(patterns) for side in ALL_SIDES)
 
-    def missing(self):
-        """Names of points that were not measured on all sides."""
-        wanted = [*((point, (*SIDES, ALONE)) for point in POINTS), *((point, point.sides) for point in BESIDE),
-                  (COPIES, COPIES_SIDES), (CHUNKS, CHUNK_SIDES)]
+    def missing(self, wanted):
+        """Names of points that were not measured on all sides. `wanted`: PATTERNS_PAGE or PROGRAMS_PAGE."""
         return [point.name for point, sides in wanted if not self.has(point, sides)]
 
     def value(self, point, side, what):
@@ -87,27 +90,34 @@ class Figures:
 
     def timed(self, pattern):
         """Its points that were measured on all sides, and the sizes of each."""
-        for point in POINTS:
-            if point.pattern is pattern and self.has(point, (*SIDES, ALONE)):
+        for point in (*POINTS, *PROGRAM_POINTS):
+            if point.pattern is pattern and self.has(point, ALL_SIDES):
                 for size in sorted(map(int, self.whats(point, HOST))):
                     yield Timed(self, point, size)
 
-    def all_timed(self):
-        return [one for pattern in PATTERNS for one in self.timed(pattern)]
+    def all_timed(self, patterns=PATTERNS):
+        return [one for pattern in patterns for one in self.timed(pattern)]
 
     def copies(self, side):
         """Of each run, by rank."""
-        by_rank = [self._values[COPIES.name, side.name][str(rank)] for rank in range(COPIES.ranks)]
-        return list(zip(*by_rank))
+        return self._by_rank(side, "{}")
+
+    def copy_times(self, side):
+        """The same in microseconds; nothing where an earlier run did not tell."""
+        return self._by_rank(side, COPY_TIME)
+
+    def _by_rank(self, side, what):
+        return list(zip(*(self._values[COPIES.name, side.name][what.format(rank)] for rank in range(COPIES.ranks))))
 
     def spread(self, side):
         """The most less the fewest copies of the ranks of one host, on the host where that is more; the median of the runs."""
         return statistics.median(max(max(of) - min(of) for of in self._by_host(run)) for run in self.copies(side))
 
-    def deviation(self, side):
-        """How far the rank that is farthest from it is from the mean of its host, in percent of that; the median of the runs."""
-        return statistics.median(max(max(abs(copies / statistics.mean(of) - 1) for copies in of) for of in self._by_host(run)) * 100
-                                 for run in self.copies(side))
+    def deviation(self, runs):
+        """How far the rank that is farthest from it is from the mean of its host, in percent of that; the median of the runs. None
+        without any."""
+        return statistics.median(max(max(abs(value / statistics.mean(of) - 1) for value in of) for of in self._by_host(run)) * 100
+                                 for run in runs) if runs else None
 
     @staticmethod
     def _by_host(run):

@@ -7,11 +7,11 @@ from sluice_dev.base.distance import ONE_CORE, alike
 from sluice_dev.base.prose import wrapped
 from sluice_dev.base.provenance import RESULTS, commit, machine
 from sluice_dev.papers.beside_trace import SHARES
-from sluice_dev.papers.coop_figures import WITHIN, Figures
+from sluice_dev.papers.coop_figures import PATTERNS_PAGE, WITHIN
 from sluice_dev.papers.coop_plots import beside_plot, copies_plot, speedup_plot
 from sluice_dev.papers.coop_points import (BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, OVER_RPUT, PATTERNS, PROTOCOLS, RPUT, SIDES, WHOLE,
                                            chunk_of, size_text)
-from sluice_dev.papers.reproduction import Failed, markdown, print_aligned, write_csv
+from sluice_dev.papers.reproduction import markdown, print_aligned, write_csv
 
 PAGE = RESULTS / "cooperative.md"
 FAR_PAGE = RESULTS / "cooperative-far.md"
@@ -31,9 +31,9 @@ def table(figures, pattern):
 PAPER_HEADINGS = ("pattern", "the paper", "here")
 
 
-def paper_table(figures):
+def paper_table(figures, patterns=PATTERNS):
     rows = []
-    for pattern in PATTERNS:
+    for pattern in patterns:
         timed = list(figures.timed(pattern))
         if timed:
             here = "; ".join(f"{first} {_range(one.faster(first, second) for one in timed)} times as fast as {second}"
@@ -42,8 +42,8 @@ def paper_table(figures):
     if figures.has(COPIES, COPIES_SIDES):
         load = next(side for side in PROTOCOLS if side.name == "coop-load")
         rows.append(("copies of a rank, partners on two hosts", "COOP-load within 1 % of the mean of the ranks (figure 17b)",
-                     f"coop-load within {figures.deviation(load):.0f} % of the mean of the host's ranks, "
-                     f"rput within {figures.deviation(RPUT):.0f} %"))
+                     f"coop-load within {figures.deviation(figures.copies(load)):.0f} % of the mean of the host's ranks, "
+                     f"rput within {figures.deviation(figures.copies(RPUT)):.0f} %"))
     return rows
 
 
@@ -104,7 +104,7 @@ def chunks_table(figures):
     return rows
 
 
-COPIES_HEADINGS = ("", "fewest", "most", "mean", "most less fewest of one host", "of rput's")
+COPIES_HEADINGS = ("", "fewest", "most", "mean", "most less fewest of one host", "of rput's", "number, from the mean, %", "time, from the mean, %")
 
 
 def copies_table(figures):
@@ -113,7 +113,8 @@ def copies_table(figures):
         for side in COPIES_SIDES:
             copies = [copies for run in figures.copies(side) for copies in run]
             rows.append((side.title, f"{min(copies):.0f}", f"{max(copies):.0f}", f"{statistics.mean(copies):.0f}", f"{figures.spread(side):.0f}",
-                         f"{figures.spread(side) / figures.spread(RPUT):.2f}" if figures.spread(RPUT) else "-"))
+                         f"{figures.spread(side) / figures.spread(RPUT):.2f}" if figures.spread(RPUT) else "-",
+                         _number(figures.deviation(figures.copies(side))), _number(figures.deviation(figures.copy_times(side)))))
     return rows
 
 
@@ -140,9 +141,8 @@ def _number(value):
     return "-" if value is None else f"{value:.1f}"
 
 
-def print_tables(rows):
-    figures = Figures(rows)
-    for pattern in PATTERNS:
+def print_tables(figures, patterns=PATTERNS):
+    for pattern in patterns:
         if lines := table(figures, pattern):
             print(f"\n{pattern.name}: {pattern.title}; speed-up over rput")
             print_aligned(HEADINGS, lines)
@@ -206,7 +206,8 @@ processes have mapped. It gives its figures as speed-up over RPUT, and so does t
 
 The stencil with {ranks} ranks, {slots} on two hosts made of namespaces ([testing.md](../testing.md)): partners on the
 own host need copies, those on the other one do not. {trials} steps and 10 before;
-copies are large messages that a rank copied, all of them or a part (the counter in its trace).
+copies are large messages that a rank copied, all of them or a part (the counter in its trace). The last columns say how
+far the rank is from the mean of its host that is farthest from it: in numbers of copies, and in what they took.
 
 {copies}
 
@@ -232,9 +233,10 @@ def _distance(group):
     return "threads of one core" if alike(group[0], ONE_CORE) else f"{group[0]:.0f} to {group[-1]:.0f} ns for a cache line there and back"
 
 
-def distances(figures):
-    """How many points have which, as a range of nanoseconds; and how many had none at which all sides were run."""
-    known = sorted(ns for ns in figures.distances.values() if ns)
+def distances(figures, wanted):
+    """How many points of a page have which, as a range of nanoseconds; and how many had none at which all sides were run."""
+    found = [figures.distances[point.name] for point, _ in wanted]
+    known = sorted(ns for ns in found if ns)
     groups = []
     for ns in known:
         if groups and alike(groups[-1][0], ns):
@@ -242,7 +244,7 @@ def distances(figures):
         else:
             groups.append([ns])
     texts = [f"{_distance(group)}: {len(group)} points" for group in groups]
-    mixed = len(figures.distances) - len(known)
+    mixed = len(found) - len(known)
     return "; ".join(texts + ([f"at no single one: {mixed}"] if mixed else []))
 
 
@@ -259,16 +261,13 @@ def page_of(figures, name):
     return (FAR_PAGE, ", processors that share no cache") if are_far(figures) else (PAGE, "")
 
 
-def write_page(rows, remark, name):
-    figures = Figures(rows)
+def write_page(figures, remark, name):
     page, between = page_of(figures, name)
-    if missing := figures.missing():
-        raise Failed(f"--write needs figures of all points; there are none of: {'; '.join(missing)}")
     patterns = "\n\n".join(f"### {pattern.name}\n\n{pattern.title[0].upper()}{pattern.title[1:]}. Speed-up over rput:\n\n"
                            f"{markdown(HEADINGS, table(figures, pattern))}" for pattern in PATTERNS)
     text = TEXT.format(within=WITHIN, between=between, page_option=f" --page {name}" if name else "", stem=page.stem,
                        date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), remark=remark,
-                       distances=distances(figures), rounds=figures.rounds,
+                       distances=distances(figures, PATTERNS_PAGE), rounds=figures.rounds(),
                        paper=markdown(PAPER_HEADINGS, paper_table(figures)), summary="\n".join(f"* {line}" for line in summary(figures)),
                        patterns=patterns, chunks=markdown(CHUNKS_HEADINGS, chunks_table(figures)), chunks_paper=CHUNKS.pattern.paper,
                        chunks_title=CHUNKS.pattern.title[0].upper() + CHUNKS.pattern.title[1:], chunks_ranks=CHUNKS.ranks,

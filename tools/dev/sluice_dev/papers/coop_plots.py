@@ -13,10 +13,10 @@ SHARES = bars.Style((("host alone", COLOURS["host"]), ("rget or rput", COLOURS["
                     step=20, digits=0, line=0)
 
 
-def speedup_plot(figures):
+def speedup_plot(figures, patterns=PATTERNS):
     panels = [bars.Panel(f"{pattern.name}: {pattern.title}",
                          tuple(bars.Group(tuple(one.speedup(side) for side in OVER_RPUT), (size_text(one.size), f"{one.point.ranks} ranks"))
-                               for one in figures.timed(pattern))) for pattern in PATTERNS]
+                               for one in figures.timed(pattern))) for pattern in patterns]
     return bars.plot([panel for panel in panels if panel.groups], SPEEDUPS)
 
 

@@ -95,6 +95,11 @@ def pattern(name, *more):
     return (("patterns/patterns", "--pattern", name, *TRIALS, *more),)
 
 
+def program(name, *more):
+    """Of section V. A trial is a whole search, or some steps, so there are fewer."""
+    return (("patterns/patterns", "--pattern", name, "--trials", "20", "--warm-up", "4", *more),)
+
+
 def stencil(variables):
     """A face has so many KB as a cell has variables, times two."""
     return ("stencil/stencil", "--cells", "16", "--variables", str(variables), *TRIALS)
@@ -125,7 +130,33 @@ PATTERNS = (
     Pattern("stencil", "faces of a block to six neighbours, nonblocking calls", ALL, tuple(map(stencil, (32, 128, 512))),
             "COOP-load up to 10 % faster than RPUT with 1 MB (figure 17a)", (("coop-load", "rput"),)),
 )
+
+# The exchanges of the three programs of section V. Long messages have 16 KB to 160 KB. Who waits polls by tests in one of them: with more
+# ranks than processors its time says what the scheduler does.
+GRAPH_PAPER = "up to 19 % less time than MVAPICH2 (figure 18)"
+COMD_PAPER = "{} % less time than MVAPICH2 (figure 19)"
+GHOST_PAPER = "{} % less time than MVAPICH2 (figure 20)"
+AGAINST = (("auto", "rput"), ("auto", "host"))
+
+
+def scaled(name, title, paper, weak, strong):
+    """Two patterns: sizes of each rank's part, and of the whole."""
+    return (Pattern(f"{name}, weak", f"{title}, a problem of one size for each rank", PAIR,
+                    program(name, "--scaling", "weak", *weak), paper[0], AGAINST),
+            Pattern(f"{name}, strong", f"{title}, one problem for all ranks", PAIR,
+                    program(name, "--scaling", "strong", *strong), paper[1], AGAINST))
+
+
+PROGRAM_PATTERNS = (
+    *scaled("graph", "Graph500: a search level by level, 4096 pairs of vertices in a message", (GRAPH_PAPER, GRAPH_PAPER),
+            ("--pairs", "4096", "--size", "13"), ("--pairs", "4096", "--size", "14")),
+    *scaled("comd", "CoMD: two steps of embedded atoms", (COMD_PAPER.format(16), COMD_PAPER.format(11)), ("--steps", "2", "--size", "8"),
+            ("--steps", "2", "--size", "12")),
+    *scaled("ghost", "MiniGhost: ten steps of five points on 20 variables, BSPMA", (GHOST_PAPER.format(10), GHOST_PAPER.format(12)),
+            ("--stencil", "5", "--sums", "0", "--size", "24"), ("--stencil", "5", "--sums", "0", "--size", "32")),
+)
 POINTS = tuple(Point(one, ranks) for one in PATTERNS for ranks in one.ranks)
+PROGRAM_POINTS = tuple(Point(one, ranks) for one in PROGRAM_PATTERNS for ranks in one.ranks)
 
 # The pipeline with copies cut into pieces of several sizes; the last is as long as any message.
 WHOLE = 4096 * KB
@@ -155,6 +186,28 @@ class Copies:
 
 COPIES = Copies()
 COPIES_SIDES = (*PROTOCOLS, AUTO)
+
+
+# What processors do on either side of a message: of ordinary blocks of which nothing is released, in blocking calls on both sides.
+@dataclasses.dataclass(frozen=True)
+class Use:
+    size: int
+    ranks: int = 2
+    trials: int = 100
+    warm_up: int = 10
+    settings: tuple = (("SLUICE_RELEASE", "off"), ("SLUICE_BLOCKS", "on"))
+
+    @property
+    def name(self):
+        return f"use, {size_text(self.size)}"
+
+    def command(self, builddir):
+        return [builddir / "apps" / "patterns" / "patterns", "--pattern", "echo", "--bytes", str(self.size), "--trials", str(self.trials),
+                "--warm-up", str(self.warm_up)]
+
+
+USE = tuple(map(Use, SIZES))
+USE_SIDES = tuple(side for side in PROTOCOLS if side.name in ("rput", "rget", "coop"))
 
 
 # Small messages at a rank that has long ones: those that it receives, and those that it sends.

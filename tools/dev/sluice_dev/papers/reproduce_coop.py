@@ -5,13 +5,18 @@
                                                      the processors shared no cache
     scripts/reproduce-coop --write --page NAME       docs/results/NAME.* rather than these
     scripts/reproduce-coop --only stencil --keep     measures some points and keeps the others of an earlier run
+    scripts/reproduce-coop --only graph              one of the programs; likewise comd, ghost, use and copies
     scripts/reproduce-coop --rounds 0 --write        writes again what was measured before
 
 Patterns of communication run with 2, 4 and 8 ranks on the host alone, under Sluice with every protocol forced, and with what Sluice
 chooses. The host and what Sluice chooses have jobs of their own, one after the other, and more of them where it is not
 plain which is ahead; the protocols take turns of a few trials within
 one job. Times are medians, and the programs check every bit that they receive. Besides: how many copies each
-rank of a stencil makes whose partners are partly on another host, from traces, and how long small messages take at a rank that has long ones.
+rank of a stencil makes whose partners are partly on another host, and how long they take, from traces; how long small messages take at a
+rank that has long ones; and what the processors on either side of a message do.
+
+The exchanges of the paper's three programs (graph, comd, ghost), the use of processors (use) and the copies of each rank (copies) are on a
+page of their own, docs/results/cooperative-programs.md.
 """
 
 import argparse
@@ -24,9 +29,12 @@ import tempfile
 from sluice_dev.base.distance import ONE_CORE, PROGRAM, Distance
 from sluice_dev.jobs.job import run_job
 from sluice_dev.papers.beside_trace import BesideTrace
-from sluice_dev.papers.coop_figures import Figures
+from sluice_dev.papers.coop_figures import COPY_TIME, PATTERNS_PAGE, PROGRAMS_PAGE, Figures
 from sluice_dev.papers.coop_page import print_tables, write_page
-from sluice_dev.papers.coop_points import ALONE, AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, POINTS, PROTOCOLS, times_in, turns_in
+from sluice_dev.papers.coop_points import (ALONE, AUTO, BESIDE, CHUNK_SIDES, CHUNKS, COPIES, COPIES_SIDES, HOST, POINTS, PROGRAM_POINTS, PROTOCOLS,
+                                           USE, USE_SIDES, times_in, turns_in)
+from sluice_dev.papers.coop_programs_page import print_programs, write_programs_page
+from sluice_dev.papers.copy_trace import CopyTrace
 from sluice_dev.papers.reproduction import Failed, Runs, add_options, build_directory, in_turn, run_script
 from sluice_dev.testbed.bed import Bed, NoBed
 
@@ -42,6 +50,7 @@ TARGETS = ["interpose/libsluice.so", "tools/sluice", PROGRAM, *(f"apps/{program}
 CALIBRATION = "reproduce-coop/calibration"
 CALIBRATIONS = 10  # tries
 COUNTER = "single copies made, whole or in part"
+PAGES = ((PATTERNS_PAGE, write_page), (PROGRAMS_PAGE, write_programs_page))
 
 
 def output_of(name, result):
@@ -107,12 +116,14 @@ def measure_turns(builddir, point, job):
 
 
 def measure_copies(bed, builddir, side):
-    """Copies by rank, as the counters in its trace say."""
+    """Copies by rank, as the counters in its trace say, and how long they took, as its records do."""
     with tempfile.TemporaryDirectory(prefix="sluice-copies-") as directory:
         environment = {**environment_of(builddir, side), "SLUICE_TRACE": directory}
         result = bed.run(COPIES.command(builddir), COPIES.ranks, environment, JOB_SECONDS, slots=COPIES.slots)
         output_of(f"{COPIES.name}, {side.title}", result)
-        return {rank: copies_in(builddir, f"{directory}/rank-{rank:06}.trace") for rank in range(COPIES.ranks)}
+        copies = {rank: copies_in(builddir, f"{directory}/rank-{rank:06}.trace") for rank in range(COPIES.ranks)}
+        times = CopyTrace(records_in(builddir, directory, "copy")).copied_us(COPIES.ranks)
+        return {**copies, **{COPY_TIME.format(rank): us for rank, us in times.items()}}
 
 
 def copies_in(builddir, trace):
@@ -141,14 +152,31 @@ def measure_pieces(builddir, beside, side):
     with tempfile.TemporaryDirectory(prefix="sluice-beside-") as directory:
         environment = {**environment_of(builddir, side), "SLUICE_TRACE": directory}
         output_of(f"{beside.name}, {side.title}, traced", run_job(beside.command(builddir), beside.ranks, environment, JOB_SECONDS))
-        dump = subprocess.run([builddir / "tools" / "sluice", "dump", "--json", directory], capture_output=True, text=True, timeout=REPORT_SECONDS)
-    if dump.returncode != 0:
-        raise Failed(f"sluice dump: {dump.stderr.strip()}")
-    trace = BesideTrace(dump.stdout.splitlines(), beside.ranks - 1)
+        trace = BesideTrace(records_in(builddir, directory), beside.ranks - 1)
     pieces = trace.pieces_us()
     if not pieces or not trace.small():
         raise Failed(f"{beside.name}, {side.title}: its trace has no long message in pieces, or no small ones")
     return {**{f"piece {share}": f"{took:.2f}" for share, took in pieces.items()}, "small": trace.small(), "late": trace.late()}
+
+
+def records_in(builddir, directory, *kinds):
+    """Lines of JSON."""
+    only = ("--kind", ",".join(kinds)) if kinds else ()
+    dump = subprocess.run([builddir / "tools" / "sluice", "dump", "--json", *only, directory], capture_output=True, text=True, timeout=REPORT_SECONDS)
+    if dump.returncode != 0:
+        raise Failed(f"sluice dump: {dump.stderr.strip()}")
+    return dump.stdout.splitlines()
+
+
+def measure_use(builddir, use, side):
+    """Percent of the time of messages, by side and what it does."""
+    with tempfile.TemporaryDirectory(prefix="sluice-use-") as directory:
+        environment = {**environment_of(builddir, side), **dict(use.settings), "SLUICE_TRACE": directory}
+        output_of(f"{use.name}, {side.title}", run_job(use.command(builddir), use.ranks, environment, JOB_SECONDS))
+        shares = CopyTrace(records_in(builddir, directory, "call", "copy")).shares(use.warm_up)
+    if not shares:
+        raise Failed(f"{use.name}, {side.title}: its trace has no messages")
+    return {f"{one} {doing}": f"{percent:.2f}" for (one, doing), percent in shares.items()}
 
 
 def row_of(point, side, number, distance_ns, what, value):
@@ -216,8 +244,8 @@ def reproduce():
 
     def wanted(points):
         return [point for point in points if options.rounds and all(text in point.name for text in options.only)]
-    patterns, chunks, copies, beside = wanted(POINTS), wanted([CHUNKS]), wanted([COPIES]), wanted(BESIDE)
-    chosen = [*patterns, *chunks, *copies, *beside]
+    patterns, chunks, copies, beside, use = wanted((*POINTS, *PROGRAM_POINTS)), wanted([CHUNKS]), wanted([COPIES]), wanted(BESIDE), wanted(USE)
+    chosen = [*patterns, *chunks, *copies, *beside, *use]
     runs = Runs(builddir / "reproduce-coop" / "runs.csv", COLUMNS, "point")
     if options.keep or not options.rounds:
         runs.keep_others({point.name for point in chosen})
@@ -230,14 +258,30 @@ def reproduce():
         runs.add(rounds_of(distance, point, CHUNK_SIDES, lambda side, point=point: measure_times(builddir, point, side), options.rounds))
     for point in beside:
         runs.add(rounds_of(distance, point, point.sides, lambda side, point=point: measure_beside(builddir, point, side), options.rounds))
+    for point in use:
+        runs.add(rounds_of(distance, point, USE_SIDES, lambda side, point=point: measure_use(builddir, point, side), options.rounds))
     if copies:
         with Bed(len(COPIES.slots)) as bed:
             runs.add(rounds_of(distance, COPIES, COPIES_SIDES, lambda side: measure_copies(bed, builddir, side), options.rounds))
-    print_tables(runs.rows)
+    figures = Figures(runs.rows)
+    print_tables(figures)
+    print_programs(figures)
     remark = runs.remark(remark_on(runs, chosen, options, thresholds))
     print(remark)
     if options.write:
-        write_page(runs.rows, remark, options.page)
+        write_pages(figures, remark, chosen, options.page)
+
+
+def write_pages(figures, remark, chosen, name):
+    """Those of which all points are known, and some were measured now."""
+    names = {point.name for point in chosen}
+    touched = [(wanted, write) for wanted, write in PAGES if not names or any(point.name in names for point, _ in wanted)]
+    complete = [write for wanted, write in touched if not figures.missing(wanted)]
+    if not complete:
+        missing = dict.fromkeys(one for wanted, _ in touched for one in figures.missing(wanted))
+        raise Failed(f"--write needs figures of all points of a page; there are none of: {'; '.join(missing)}")
+    for write in complete:
+        write(figures, remark, name)
 
 
 def main():
