@@ -22,8 +22,7 @@ constexpr std::size_t vertices_of_pair = 2;
 /// Buffers for every other rank, of which each waits here until the one before it has left.
 class Outgoing {
  public:
-  Outgoing(apps::World world, std::size_t pairs)
-      : world_(world), room_(pairs * vertices_of_pair), buffers_(static_cast<std::size_t>(world.ranks)) {}
+  Outgoing(int ranks, std::size_t pairs) : room_(pairs * vertices_of_pair), buffers_(static_cast<std::size_t>(ranks)) {}
 
   void use(MPI_Comm comm) { comm_ = comm; }
 
@@ -49,7 +48,7 @@ class Outgoing {
     return true;
   }
   bool have_all_left() {
-    return std::all_of(buffers_.begin(), buffers_.end(), [this](Buffer& buffer) { return has_left(buffer); });
+    return std::all_of(buffers_.begin(), buffers_.end(), [](Buffer& buffer) { return has_left(buffer); });
   }
 
  private:
@@ -72,8 +71,7 @@ class Outgoing {
     MPI_Isend(buffer.filled.data(), static_cast<int>(buffer.filled.size()), MPI_INT64_T, target, 0, comm_, &buffer.request);
   }
 
-  apps::World world_;
-  std::size_t room_;
+  std::size_t room_;  // values
   std::vector<Buffer> buffers_;
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
@@ -84,7 +82,7 @@ class Graph : public Pattern {
       : world_(world),
         edges_(vertices_of(problem, world)),
         adjacency_(edges_, world.rank, world.ranks),
-        outgoing_(world, problem.pairs),
+        outgoing_(world.ranks, problem.pairs),
         incoming_(problem.pairs * vertices_of_pair),
         parents_(adjacency_.vertices()),
         levels_(adjacency_.vertices()) {
