@@ -48,7 +48,7 @@ class Figures:
 
     def rounds(self, patterns=PATTERNS):
         """Of the point that has the fewest."""
-        return min(len(self._values[one.point.name, side.name][str(one.size)]) for one in self.all_timed(patterns) for side in ALL_SIDES)
+        return min((len(self._values[one.point.name, side.name][str(one.size)]) for one in self.all_timed(patterns) for side in ALL_SIDES), default=0)
 
     def missing(self, wanted):
         """Names of points that were not measured on all sides. `wanted`: PATTERNS_PAGE or PROGRAMS_PAGE."""

@@ -235,7 +235,7 @@ def _distance(group):
 
 def distances(figures, wanted):
     """How many points of a page have which, as a range of nanoseconds; and how many had none at which all sides were run."""
-    found = [figures.distances[point.name] for point, _ in wanted]
+    found = [figures.distances[point.name] for point, sides in wanted if figures.has(point, sides)]
     known = sorted(ns for ns in found if ns)
     groups = []
     for ns in known:

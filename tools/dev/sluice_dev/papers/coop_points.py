@@ -150,8 +150,8 @@ def scaled(name, title, paper, weak, strong):
 PROGRAM_PATTERNS = (
     *scaled("graph", "Graph500: a search level by level, 4096 pairs of vertices in a message", (GRAPH_PAPER, GRAPH_PAPER),
             ("--pairs", "4096", "--size", "13"), ("--pairs", "4096", "--size", "14")),
-    *scaled("comd", "CoMD: two steps of embedded atoms", (COMD_PAPER.format(16), COMD_PAPER.format(11)), ("--steps", "2", "--size", "8"),
-            ("--steps", "2", "--size", "12")),
+    *scaled("comd", "CoMD: a step of embedded atoms", (COMD_PAPER.format(16), COMD_PAPER.format(11)), ("--steps", "1", "--size", "8"),
+            ("--steps", "1", "--size", "12")),
     *scaled("ghost", "MiniGhost: ten steps of five points on 20 variables, BSPMA", (GHOST_PAPER.format(10), GHOST_PAPER.format(12)),
             ("--stencil", "5", "--sums", "0", "--size", "24"), ("--stencil", "5", "--sums", "0", "--size", "32")),
 )
@@ -193,7 +193,7 @@ COPIES_SIDES = (*PROTOCOLS, AUTO)
 class Use:
     size: int
     ranks: int = 2
-    trials: int = 100
+    trials: int = 500
     warm_up: int = 10
     settings: tuple = (("SLUICE_RELEASE", "off"), ("SLUICE_BLOCKS", "on"))
 

@@ -64,7 +64,8 @@ They are no copies of these programs. Each trial is checked to the bit against a
 * *ghost*: faces of 20 variables in one message for each neighbour (BSPMA), a stencil of five points, no sums, as the
   paper ran MiniGhost; it had 1,000 variables.
 
-Weak: each rank's part has one size. Strong: the whole has. A time is that of a search, or of ten steps, on the slowest rank.
+Weak: each rank's part has one size. Strong: the whole has. A time is that of a search, of a step (comd) or of ten (ghost)
+on the slowest rank.
 Columns of protocols are speed-ups over rput, of turns in one job. The paper compares its hybrid, here `auto`, with
 MVAPICH2, here *rput*. *Auto less than host* is of jobs of their own, with the interval in which the median lies 95 times
 in 100. Figures are medians of {rounds} rounds or more ({distances}). {remark}
@@ -73,9 +74,9 @@ in 100. Figures are medians of {rounds} rounds or more ({distances}). {remark}
 
 ![Speed-up over rput]({stem}.svg)
 
-The paper has 28 processes on each node and a processor for each of them. Here two processors have them all, and with
-four ranks the figures also say how well processors are given to who has something to do. These problems are small, so
-that the check in one process takes no longer than the ranks.
+The paper runs 28 processes on each node, and up to 896 in all; a processor has one. Here there are two ranks for two
+processors. The problems are small, so that the check in one process takes no longer than the ranks. A load average above
+two means that other jobs had the processors as well.
 
 ## What processors do
 
@@ -99,19 +100,23 @@ another rank has the processor, and eight ranks share two of them.
 
 {copies}
 
-All times as they are: [{stem}.csv]({stem}.csv).
+{missing}All times as they are: [{stem}.csv]({stem}.csv).
 """
 
 
 def write_programs_page(figures, remark, name):
+    """Of what was measured."""
     page = PAGE.with_name(f"{name}-programs.md") if name else PAGE
-    text = TEXT.format(page_option=f" --page {name}" if name else "", date=datetime.date.today().isoformat(), machine=machine(), commit=commit(),
+    timed = figures.all_timed(PROGRAM_PATTERNS)
+    missing = figures.missing(PROGRAMS_PAGE)
+    text = TEXT.format(missing=f"Not measured: {'; '.join(missing)}.\n\n" if missing else "", page_option=f" --page {name}" if name else "",
+                       date=datetime.date.today().isoformat(), machine=machine(), commit=commit(),
                        rounds=figures.rounds(PROGRAM_PATTERNS), distances=distances(figures, PROGRAMS_PAGE), remark=remark, stem=page.stem,
                        programs=markdown(PROGRAM_HEADINGS, program_table(figures)), use=markdown(USE_HEADINGS, use_table(figures)),
                        ranks=COPIES.ranks, slots=" and ".join(map(str, COPIES.slots)), trials=COPIES.trials,
                        copies=markdown(COPIES_HEADINGS, copies_table(figures)))
     page.write_text(wrapped(text))
-    page.with_suffix(".svg").write_text(speedup_plot(figures, PROGRAM_PATTERNS))
+    if timed:
+        page.with_suffix(".svg").write_text(speedup_plot(figures, PROGRAM_PATTERNS))
     write_csv(page.with_suffix(".csv"), ("program", "ranks", "bytes", *(f"{side.name}_us" for side in SIDES)),
-              [(one.point.pattern.name, one.point.ranks, one.size, *(f"{one.us[side.name]:.2f}" for side in SIDES))
-               for one in figures.all_timed(PROGRAM_PATTERNS)])
+              [(one.point.pattern.name, one.point.ranks, one.size, *(f"{one.us[side.name]:.2f}" for side in SIDES)) for one in timed])

@@ -50,7 +50,7 @@ TARGETS = ["interpose/libsluice.so", "tools/sluice", PROGRAM, *(f"apps/{program}
 CALIBRATION = "reproduce-coop/calibration"
 CALIBRATIONS = 10  # tries
 COUNTER = "single copies made, whole or in part"
-PAGES = ((PATTERNS_PAGE, write_page), (PROGRAMS_PAGE, write_programs_page))
+PAGES = ((PATTERNS_PAGE, write_page, True), (PROGRAMS_PAGE, write_programs_page, False))  # points, and whether all of them are needed
 
 
 def output_of(name, result):
@@ -87,7 +87,8 @@ def described(thresholds):
         return "never" if thresholds[name] is None else f"{thresholds[name] / 1024:.0f} KB"
     return (f"Thresholds measured at {thresholds['round_trip_ns']} ns: both sides copy from {size('coop_bytes')} on, "
             f"into a buffer that only its receiver uses from "
-            f"{size('coop_own_bytes')} on; streaming stores into a peer from {size('streaming_bytes')} on.")
+            f"{size('coop_own_bytes')} on; streaming stores into a peer from {size('streaming_bytes')} on. "
+            f"The load average of that quarter of an hour was {os.getloadavg()[2]:.1f}.")
 
 
 def remark_on(runs, chosen, options, thresholds):
@@ -273,14 +274,14 @@ def reproduce():
 
 
 def write_pages(figures, remark, chosen, name):
-    """Those of which all points are known, and some were measured now."""
+    """Those of which enough points are known, and some were measured now."""
     names = {point.name for point in chosen}
-    touched = [(wanted, write) for wanted, write in PAGES if not names or any(point.name in names for point, _ in wanted)]
-    complete = [write for wanted, write in touched if not figures.missing(wanted)]
-    if not complete:
-        missing = dict.fromkeys(one for wanted, _ in touched for one in figures.missing(wanted))
+    touched = [page for page in PAGES if not names or any(point.name in names for point, _ in page[0])]
+    known = [write for wanted, write, whole in touched if len(figures.missing(wanted)) < (1 if whole else len(wanted))]
+    if not known:
+        missing = dict.fromkeys(one for wanted, *_ in touched for one in figures.missing(wanted))
         raise Failed(f"--write needs figures of all points of a page; there are none of: {'; '.join(missing)}")
-    for write in complete:
+    for write in known:
         write(figures, remark, name)
 
 
