@@ -2,9 +2,14 @@
 
 #include <cstdio>
 
-#include "tests/unit/support/model_bowtie.hpp"
+#include "tests/unit/support/rendezvous_times.hpp"
 
 int main() {
-  std::fputs(sluice::BowtieTimes().tables().c_str(), stdout);
+  using namespace sluice;
+  RendezvousTimes bowtie = bowtie_times();
+  std::printf("BOWTIE\n\n%s\n", bowtie_tables(bowtie).c_str());
+  RendezvousTimes by_the_adapter = alltoall_times(InsideANode::by_the_adapter);
+  RendezvousTimes beside_it = alltoall_times(InsideANode::beside_it);
+  std::printf("all-to-all\n\n%s", alltoall_tables(by_the_adapter, beside_it).c_str());
   return 0;
 }

@@ -36,6 +36,7 @@ struct AdapterKnobs {
   double receiving_bytes_per_ns = 0;
   Nanoseconds notification = 300;  // from the last byte in place until the processor sees the completion
   std::size_t processes_per_adapter = 1;
+  bool own_node_on_wire = true;  // what processes of one adapter send each other occupies its wire as well
 
   /// Segments of a transfer are placed in any order, and the adapter says so. What follows a write still comes after it.
   bool shuffled = false;

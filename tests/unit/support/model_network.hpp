@@ -85,6 +85,7 @@ class Network {
   [[nodiscard]] Nanoseconds duration(std::size_t bytes) const {
     return static_cast<Nanoseconds>(static_cast<double>(bytes) / knobs.bytes_per_ns);
   }
+  [[nodiscard]] bool occupies_wire(Peer a, Peer b) const { return knobs.own_node_on_wire || adapter_of(a) != adapter_of(b); }
   [[nodiscard]] bool connected(Peer a, Peer b) const { return !processes[index(a)].lost && !processes[index(b)].lost; }
 
   /// A completion queue wakes for whatever comes. Only small messages that need no answer may come without an entry, by a ring.
@@ -158,7 +159,8 @@ class Network {
       const std::size_t segment = order[i];
       const std::size_t begin = begins[segment];
       const std::size_t end = segment + 1 < begins.size() ? begins[segment + 1] : transfer.bytes;
-      wire->send(adapter_of(from), {index(from), index(to), transfer.is_read}, duration(end - begin),
+      wire->send(adapter_of(from), {index(from), index(to), transfer.is_read},
+                 occupies_wire(from, to) ? duration(end - begin) : 0,
                  [this, transfer, begin, end, then = i + 1 < order.size() ? std::function<void()>() : placed] {
                    const Peer taker = transfer.is_read ? transfer.by : transfer.at;
                    takes_in(taker, end - begin, [this, transfer, begin, end, then] {
@@ -207,7 +209,8 @@ class Network {
       by.counts.max_reads = std::max(by.counts.max_reads, ++pair.reads);
       by.counts.read_bytes += transfer.bytes;
       by.counts.max_read_bytes = std::max(by.counts.max_read_bytes, by.counts.read_bytes);
-      wire->send(adapter_of(transfer.by), {index(transfer.by), index(transfer.at)}, knobs.per_request, [this, transfer] {
+      const Nanoseconds busy = occupies_wire(transfer.by, transfer.at) ? knobs.per_request : 0;
+      wire->send(adapter_of(transfer.by), {index(transfer.by), index(transfer.at)}, busy, [this, transfer] {
         wire->at(wire->now() + knobs.latency,
                  [this, transfer] { send_segments(transfer, [this, transfer] { completes_in(0, transfer); }); });
       });
@@ -244,7 +247,7 @@ class Network {
     Pair& pair = processes[index(from)].to[index(to)];
     ++processes[index(from)].counts.messages[static_cast<std::size_t>(header.kind)];
     ++pair.messages;
-    const Nanoseconds busy = knobs.per_message + duration(payload.size());
+    const Nanoseconds busy = occupies_wire(from, to) ? knobs.per_message + duration(payload.size()) : 0;
     wire->send(adapter_of(from), {index(from), index(to)}, busy,
                [this, to, arriving, parcel = Parcel{from, header, std::move(payload)}] {
                  const Nanoseconds there = wire->now() + knobs.latency;

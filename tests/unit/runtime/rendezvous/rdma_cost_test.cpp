@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/unit/support/model_bowtie.hpp"
 #include "tests/unit/support/rdma_pair.hpp"
+#include "tests/unit/support/rendezvous_times.hpp"
 
 namespace sluice {
 namespace {
@@ -53,39 +53,39 @@ TEST(CostOfChunks, is_high_where_only_one_may_be_under_way) {
 
 // --- the paper's comparisons (RV section 4), with its constants ---------------------------------------------------------
 
-const BowtieTimes& bowtie() {
-  static const BowtieTimes times;
+RendezvousTimes& bowtie() {
+  static RendezvousTimes times = bowtie_times();
   return times;
 }
 
-void expect_slower(BowtieTimes::Column slow, BowtieTimes::Column fast) {
-  for (std::size_t size = 0; size < BowtieTimes::sizes.size(); ++size) {
-    EXPECT_GT(bowtie().at(slow, size), bowtie().at(fast, size)) << BowtieTimes::sizes[size];
+void expect_slower(RendezvousTimes::Column slow, RendezvousTimes::Column fast) {
+  for (std::size_t size = 0; size < RendezvousTimes::sizes.size(); ++size) {
+    EXPECT_GT(bowtie().at(slow, size), bowtie().at(fast, size)) << RendezvousTimes::sizes[size];
   }
 }
 
 TEST(CostOnTheWire, put_is_faster_than_putnr_where_all_messages_end_with_its_constant) {
-  expect_slower(BowtieTimes::putnr_worst, BowtieTimes::put_worst);
+  expect_slower(RendezvousTimes::putnr_worst, RendezvousTimes::put_worst);
 }
 
-TEST(CostOnTheWire, put_is_faster_than_get) { expect_slower(BowtieTimes::get, BowtieTimes::put); }
+TEST(CostOnTheWire, put_is_faster_than_get) { expect_slower(RendezvousTimes::get, RendezvousTimes::put); }
 
 /// Without others on the wire by its whole notification, see above. With them, from 8 KB on, by less than other random times
 /// would change: there the figures are no more than those that the documentation shows.
-TEST(CostOnTheWire, get_is_faster_than_getcqe) { expect_slower(BowtieTimes::getcqe, BowtieTimes::get); }
+TEST(CostOnTheWire, get_is_faster_than_getcqe) { expect_slower(RendezvousTimes::getcqe, RendezvousTimes::get); }
 
 TEST(CostOnTheWire, all_are_faster_than_rput) {
-  for (const auto column : {BowtieTimes::getcqe, BowtieTimes::get, BowtieTimes::putnr_worst, BowtieTimes::put}) {
-    expect_slower(BowtieTimes::rput, column);
+  for (const auto column : {RendezvousTimes::getcqe, RendezvousTimes::get, RendezvousTimes::putnr_worst, RendezvousTimes::put}) {
+    expect_slower(RendezvousTimes::rput, column);
   }
 }
 
 TEST(CostOnTheWire, is_what_the_documentation_says) {
   std::ostringstream page;
   page << std::ifstream(SLUICE_RENDEZVOUS_PAGE).rdbuf();
-  EXPECT_NE(page.str().find(bowtie().tables()), std::string::npos)
+  EXPECT_NE(page.str().find(bowtie_tables(bowtie())), std::string::npos)
       << "docs/results/rendezvous-model.md should have what apps/bench/micro/rendezvous_model prints:\n"
-      << bowtie().tables();
+      << bowtie_tables(bowtie());
 }
 
 }  // namespace
