@@ -17,16 +17,18 @@ from sluice_dev.jobs.sample import sample
 
 MODES = ("host", "release", *COPY_PROTOCOLS)
 SIDE_BY_SIDE = 2
-SAMPLED = 14
+SAMPLED = 18
+CHECK = re.compile(r"^check \w+$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
 class Application:
-    """`answer`: what a good run prints. `ranks`: the numbers to run with."""
+    """`answer`: what a good run prints. `ranks`: the numbers to run with. `compared`: whether the hash of its results must be the host's."""
     program: str
     arguments: tuple
     answer: str = r"^\d+ bytes \d+\.\d+ us$"
     ranks: tuple = (2, 3, 4, 8)
+    compared: bool = False
 
     @property
     def title(self):
@@ -46,6 +48,11 @@ def problem(name, *arguments):
     return Application("patterns", ("--pattern", name, *arguments, "--trials", "8", "--warm-up", "2"), ranks=(1, 2, 3, 4))
 
 
+def npb(kernel, *more, ranks):
+    return Application("npb", ("--kernel", kernel, "--class", "S", *more, "--check", "--serial-check"), r"^serial check equal$", ranks,
+                       compared=True)
+
+
 PAIRS = (2, 4, 8)
 # Sizes that are no multiples of chunks, pages or words where the program allows it.
 APPLICATIONS = (
@@ -62,6 +69,8 @@ APPLICATIONS = (
     early_release("pes", "--size", "34", "--columns", "6000", "--iterations", "24"),
     early_release("nbody", "--particles", "256", "--properties", "57", "--iterations", "6"),
     early_release("m3", "--size", "96", "--rows", "96", "--iterations", "6", ranks=(2,)),
+    npb("cg", "--iterations", "3", ranks=(1, 2, 4, 8)), npb("lu", "--iterations", "20", ranks=(1, 2, 3, 4, 6)),
+    npb("ft", "--iterations", "2", ranks=(1, 2, 4, 8)), npb("ft", "--iterations", "2", "--transpose", "pairs", ranks=(2, 4, 8)),
 )
 # Sizes that do not divide by the ranks; messages below and above the limit of eager ones.
 PROBLEMS = (
@@ -82,11 +91,13 @@ def in_one_mode_each(applications, modes):
     return [(application, ranks, modes[number % len(modes)]) for number, (application, ranks) in enumerate(once)]
 
 
-def complaint_about(application, result):
+def complaint_about(application, result, of_host):
     if not result.ok:
         return result.describe()
     if not re.search(application.answer, result.stdout, re.MULTILINE):
         return f"it did not print {application.answer}\n{result.stdout}"
+    if of_host is not None and CHECK.findall(result.stdout) != CHECK.findall(of_host.stdout):
+        return f"its results are not the host's\n{result.stdout}\n{of_host.describe()}"
     return ""
 
 
@@ -105,11 +116,16 @@ def main():
         runs = sample(runs_of(APPLICATIONS, modes), SAMPLED) + in_one_mode_each(PROBLEMS, modes)
 
     def run_one(application, ranks, mode):
+        """The result, and the host's where it is compared with that."""
+        of_host = run_in("host", application, ranks) if application.compared and mode != "host" else None
+        return run_in(mode, application, ranks), of_host
+
+    def run_in(mode, application, ranks):
         program = options.builddir.resolve() / "apps" / application.program / application.program
         return run_job([program, *application.arguments], ranks, environment(mode, options.library), options.timeout)
 
     with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         results = pool.map(lambda one: run_one(*one), runs)
-        for (application, ranks, mode), result in zip(runs, results):
-            tally.check(f"{application.title}, {ranks} ranks, {mode}", complaint_about(application, result))
+        for (application, ranks, mode), found in zip(runs, results):
+            tally.check(f"{application.title}, {ranks} ranks, {mode}", complaint_about(application, *found))
     tally.finish()
