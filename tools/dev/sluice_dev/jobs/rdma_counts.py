@@ -3,7 +3,13 @@
 import collections
 import re
 
+COUNT = re.compile(r"^sluice:   +(\S.*\S) +(\d+)$", re.MULTILINE)
 TAKEN = re.compile(r"^sluice:   +(?:over RDMA by (\w+)|and by the adapter \((coop-hca)\)) +(\d+)$", re.MULTILINE)
+
+
+def counts_of(output):
+    """The counts of a summary by their names. Those that are 0 may be missing."""
+    return collections.Counter({name: int(number) for name, number in COUNT.findall(output)})
 
 
 def by_rdma(output):
