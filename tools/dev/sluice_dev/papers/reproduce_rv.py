@@ -2,17 +2,18 @@
 
     scripts/reproduce-rv --builddir build            prints the page
     scripts/reproduce-rv --builddir build --write    and replaces docs/results/npb.md
+    scripts/reproduce-rv --builddir build --keep     goes on with what an earlier run has counted or measured
 
 The programs are apps/npb. Counts come from the soft-RoCE guest, where every protocol over verbs is forced in turn. Times come from two
 hosts made of namespaces, over tcp, where there are no such protocols: the host alone and Sluice take turns. It takes a quarter of an hour.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
 
-from sluice_dev.base.distance import PROGRAM, Distance
 from sluice_dev.jobs.modes import environment
 from sluice_dev.jobs.rdma_counts import counts_of
 from sluice_dev.papers.reproduction import LIBRARY, Failed, build_directory, in_turn, run_script
@@ -21,7 +22,7 @@ from sluice_dev.papers.rv_points import COUNTED, COUNTED_RANKS, EAGER_LIMIT, HOS
 from sluice_dev.softroce.softroce import GuestFailed, NoGuest, SoftRoce
 from sluice_dev.testbed.bed import Bed, NoBed
 
-TARGETS = ["apps/npb/npb", LIBRARY.as_posix(), PROGRAM]
+TARGETS = ["apps/npb/npb", LIBRARY.as_posix()]
 ROUNDS = 9
 SECONDS = 300
 
@@ -39,7 +40,7 @@ def of_one_kind(checks, what):
 
 
 def counted(builddir):
-    """Point -> protocol -> counts of the summary. All protocols and the host alone must have the same results."""
+    """Name of the point -> protocol -> counts of the summary. All protocols and the host alone must have the same results."""
     program, found = builddir / "apps" / "npb" / "npb", {}
     with SoftRoce(builddir) as guests:
         for point in COUNTED:
@@ -51,14 +52,14 @@ def counted(builddir):
                 result = guests.run([program, *point.arguments, "--check"], COUNTED_RANKS, settings, SECONDS)
                 checks.update(printed(result, f"{point.name}, {mode}", "check"))
                 if protocol:
-                    found.setdefault(point, {})[protocol] = counts_of(result.stderr)
+                    found.setdefault(point.name, {})[protocol] = counts_of(result.stderr)
             of_one_kind(checks, point.name)
     return found
 
 
-def timed(builddir, rounds, distance):
-    """Point -> side -> (seconds, seconds of waiting) of each round."""
-    program, found = builddir / "apps" / "npb" / "npb", {}
+def timed(builddir, rounds):
+    """Name of the point -> that of the side -> (seconds, seconds of waiting) of each round; and how busy the machine was before."""
+    program, found, load = builddir / "apps" / "npb" / "npb", {}, os.getloadavg()[0]
 
     def measure(point, side):
         result = bed.run([program, *point.arguments, "--check"], HOSTS, side.environment(builddir), SECONDS)
@@ -70,29 +71,37 @@ def timed(builddir, rounds, distance):
             checks = set()
             for number in range(rounds):
                 for side in in_turn(SIDES, number):
-                    seconds, waiting, check = distance.measured(lambda side=side: measure(point, side))
+                    seconds, waiting, check = measure(point, side)
                     checks.add(check)
-                    found.setdefault(point, {}).setdefault(side, []).append((float(seconds), float(waiting)))
+                    found.setdefault(point.name, {}).setdefault(side.name, []).append((float(seconds), float(waiting)))
             of_one_kind(checks, point.name)
-    return found
+    return {"load": load, "points": found}
+
+
+def kept(path, keep, make):
+    """What an earlier run has found, or this one."""
+    if not (keep and path.exists()):
+        found = make()
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(found))
+    return json.loads(path.read_text())
 
 
 def reproduce():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--builddir", type=pathlib.Path, help="what is measured (default: build, which is built first)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each side over tcp (default %(default)s)")
+    parser.add_argument("--keep", action="store_true", help="do not count or measure again what an earlier run has")
     parser.add_argument("--write", action="store_true", help="replace docs/results/npb.md")
     options = parser.parse_args()
     builddir = build_directory(options, TARGETS)
-    counts = counted(builddir)
-    load = os.getloadavg()[0]
-    distance = Distance(builddir)
-    times = timed(builddir, options.rounds, distance)
-    remark = f"{distance.described()} Before the first run the load average was {load:.1f}."
+    stored = builddir / "reproduce-rv"
+    counts = kept(stored / "counts.json", options.keep, lambda: counted(builddir))
+    times = kept(stored / "times.json", options.keep, lambda: timed(builddir, options.rounds))
     if options.write:
-        write_page(counts, times, remark)
+        write_page(counts, times)
     else:
-        print(page(counts, times, remark), end="")
+        print(page(counts, times), end="")
 
 
 def main():

@@ -1,5 +1,6 @@
 """The page of scripts/reproduce-rv."""
 
+import collections
 import datetime
 import statistics
 
@@ -42,8 +43,9 @@ were over. *In vain*: announcements that crossed a message. *By a look*: message
 ## Times over tcp
 
 Two hosts made of namespaces ([testing.md](../testing.md)), one rank each, joined by a link of {rate}, class W. Sides alternate,
-{rounds} runs each. Times are medians, in seconds; ratios have the interval in which they lie 95 times in 100. {remark} All sides had
-the same results, bit for bit. `SLUICE_RNDV` changes nothing over tcp: large messages are streamed there.
+{rounds} runs each. Times are medians, in seconds; ratios have the interval in which they lie 95 times in 100. Others used
+the machine, too; before the first run its load average was {load:.1f}. All sides had the same results, bit for bit.
+`SLUICE_RNDV` changes nothing over tcp: large messages are streamed there.
 
 {times}
 
@@ -64,27 +66,28 @@ def large(counts):
 
 
 def count_rows(found):
-    for point, by_protocol in found.items():
+    for name, by_protocol in found.items():
         for protocol, counts in by_protocol.items():
+            counts = collections.Counter(counts)
             messages = large(counts)
-            yield [point.name, protocol, str(messages), str(counts[f"over RDMA by {protocol}"]), f"{control_messages(counts) / messages:.3f}",
+            yield [name, protocol, str(messages), str(counts[f"over RDMA by {protocol}"]), f"{control_messages(counts) / messages:.3f}",
                    str(counts["whose last byte was the preset one"]), str(counts["in vain, as a message was on its way"]),
                    str(counts["that a look at the last byte ended"])]
 
 
 def second_messages(found):
     """A sentence for each point."""
-    for point, by_protocol in found.items():
-        get, put = (control_messages(by_protocol[protocol]) / large(by_protocol[protocol]) for protocol in ("get", "put"))
-        yield f"{point.name}: put took {put:.3f} control messages each and get {get:.3f}, {100 * (1 - put / get):.1f} % less."
+    for name, by_protocol in found.items():
+        get, put = (control_messages(counts) / large(counts) for counts in (collections.Counter(by_protocol[each]) for each in ("get", "put")))
+        yield f"{name}: put took {put:.3f} control messages each and get {get:.3f}, {100 * (1 - put / get):.1f} % less."
 
 
 def time_rows(found):
-    for point, by_side in found.items():
-        host = by_side[HOST]
+    for name, by_side in found.items():
+        host = by_side[HOST.name]
         for side in SIDES:
-            runs = by_side[side]
-            cells = [point.name, side.title]
+            runs = by_side[side.name]
+            cells = [name, side.title]
             for which in (0, 1):
                 mine, hosts = ([run[which] for run in of] for of in (runs, host))
                 least, most = interval(mine, hosts)
@@ -93,13 +96,13 @@ def time_rows(found):
             yield cells
 
 
-def page(counts, times, remark):
+def page(counts, times):
     return wrapped(TEXT.format(
         date=datetime.date.today().isoformat(), machine=machine(), commit=commit(), ranks=COUNTED_RANKS, limit=EAGER_LIMIT,
         counts=markdown(["program", "protocol", "large", "forced", "control, each", "second", "in vain", "by a look"], count_rows(counts)),
         second="\n".join(f"* {line}" for line in second_messages(counts)), rate=RATE.replace("gbit", " Gbit/s"),
-        rounds=min(len(runs) for sides in times.values() for runs in sides.values()), remark=remark,
-        times=markdown(["program", "side", "program, s", "over the host's", "waiting, s", "over the host's"], time_rows(times))))
+        rounds=min(len(runs) for sides in times["points"].values() for runs in sides.values()), load=times["load"],
+        times=markdown(["program", "side", "program, s", "over the host's", "waiting, s", "over the host's"], time_rows(times["points"]))))
 
 
 def write_page(*found):
