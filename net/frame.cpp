@@ -36,7 +36,7 @@ Rule rule_of(std::uint8_t kind, std::uint8_t flags, std::size_t max_payload) {
     case static_cast<std::uint8_t>(MessageKind::data):
       return {"data", 0, 1, max_data_bytes, false};
     case static_cast<std::uint8_t>(MessageKind::fin):
-      return {"fin", flag_of_chunks, 0, sizeof(PutEnd), false};
+      return {"fin", flag_of_chunks | flag_announces, 0, sizeof(PutEnd), false};
     case static_cast<std::uint8_t>(MessageKind::ack):
       return {"ack", 0, 0, 0, false};
     case static_cast<std::uint8_t>(MessageKind::rtr):

@@ -46,6 +46,7 @@
 #include "runtime/rendezvous/rts_sender.hpp"
 #include "runtime/rendezvous/sender.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
+#include "runtime/rendezvous/unasked.hpp"
 #include "runtime/rendezvous/ways.hpp"
 #include "runtime/request_waits.hpp"
 #include "runtime/window/waits.hpp"
@@ -77,9 +78,10 @@ struct Engine::Impl final {
   NodeWay node_way{
       {job, outbox, all_requests, blocks, memory_users, match_trace, message_lines, statistics, copier_choice, offload, ways}};
   StreamWay stream_way{{job, outbox, all_requests, match_trace, statistics}};
+  Unasked unasked{job.size};
   // Of these every poll looks at a few words, which each has in one line of cache.
-  alignas(cache_line) RdmaWay rdma_way{
-      {job, job_registrations, rdma_transfers, statistics, blocks, memory_users, outbox, all_requests, match_trace, ways}};
+  alignas(cache_line) RdmaWay rdma_way{{job, job_registrations, rdma_transfers, statistics, blocks, memory_users, outbox,
+                                        all_requests, match_trace, ways, unasked}};
   alignas(cache_line) PutReceiver put_receiver{
       {job, outbox, all_requests, causality, match_trace, rdma_way, rdma_transfers, small_sends.numbers(), statistics}};
   PutSender put_sender{sender, {job, outbox, matcher, rdma_way, small_sends.numbers(), statistics}};

@@ -23,7 +23,7 @@ template <class Outstanding>
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   if (now.sends_rtrs() || now.has_released() || now.shares_copies()) return WakeMask::rendezvous;
   if (now.large_receives() != 0 || (host_call && now.open_receives() != 0)) return WakeMask::receives;
-  if (now.has_unsent()) return WakeMask::sends;
+  if (now.may_get_requests()) return WakeMask::sends;
   return host_call ? WakeMask::room : WakeMask::none;
 }
 

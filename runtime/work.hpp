@@ -101,11 +101,11 @@ class Work {
   [[nodiscard]] bool shares_copies() const { return parts_.node.shared_receives() != 0; }
   [[nodiscard]] std::size_t large_receives() const { return parts_.requests.counts().large_receives; }
   [[nodiscard]] std::size_t open_receives() const { return parts_.requests.counts().open_receives; }
-  /// Something is still to leave, besides what an adapter reads by itself.
-  [[nodiscard]] bool has_unsent() const {
+  /// Something is still to leave, besides what an adapter reads by itself; or peers may announce receives, and take them back.
+  [[nodiscard]] bool may_get_requests() const {
     const std::size_t not_left = parts_.requests.sends_not_left();
     return (not_left != 0 && not_left != parts_.frequent.under_way()) || parts_.outbox.queued() != 0 ||
-           (transport_ && transport_->holds_output());
+           (transport_ && transport_->holds_output()) || parts_.put_sender.expects_rtrs();
   }
   [[nodiscard]] bool has_copies() const { return !parts_.node.list().empty(); }
   /// No longer than the helper thread takes to be woken.

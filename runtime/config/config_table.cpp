@@ -259,8 +259,9 @@ std::vector<ConfigVariable> make_table() {
               "tells. get: the same, told by the last byte. rdrp: the receiver in chunks. putnr: the sender, to a "
               "receive that was announced to it, with the end told by a change of the last byte. put: the same, "
               "with a random byte there before. auto: inside a node both for long messages where each has a "
-              "processor, otherwise the receiver if it waits. Over RDMA getcqe, and rdrp for messages of more than "
-              "two chunks. A protocol that a pair or a buffer does not permit is replaced by one that it does."}),
+              "processor, otherwise the receiver if it waits. Over RDMA rdrp for messages of more than two chunks; of "
+              "others getcqe, get where calls at that place wait, and put where their receives are posted ahead. A protocol that "
+              "a pair or a buffer does not permit is replaced by one that it does."}),
       byte_count_or_auto(&Config::copy_chunk, {smallest_copy_chunk, largest_copy_chunk},
                          {"SLUICE_COPY_CHUNK", "auto or a number of bytes from 4K to 64M", "auto",
                           "The length of the pieces into which long copies inside a node are cut. Messages of others are served "

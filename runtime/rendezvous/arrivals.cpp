@@ -22,6 +22,8 @@ void Arrivals::on_message(Peer from, const WireHeader& header, std::span<const s
     return parts_.put_sender.on_ready_to_receive(from, header, from_wire<ReadyToReceive>(from, payload));
   if (header.kind == MessageKind::withdraw) return parts_.put_sender.on_withdraw(from, header.subject);
   if (header.kind == MessageKind::withdrawn) return parts_.put_receiver.on_withdrawn(from, header.subject);
+  if (header.kind == MessageKind::fin && (header.flags & flag_announces) != 0) [[unlikely]]
+    parts_.put_sender.expect_rtrs();
   parts_.replies.on_reply(from, header, payload);
 }
 

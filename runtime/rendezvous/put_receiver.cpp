@@ -12,8 +12,16 @@
 namespace sluice {
 namespace {
 
+constexpr std::size_t no_receive = ~std::size_t{0};
+
 const RdmaProtocol& protocol_of(Rendezvous rendezvous) {
-  return rendezvous == Rendezvous::put ? rdma_protocols::put() : rdma_protocols::putnr();
+  return rendezvous == Rendezvous::putnr ? rdma_protocols::putnr() : rdma_protocols::put();
+}
+
+/// All with putnr and put, of which the sender's limit decides. Unasked only those that no process sends at once.
+std::size_t least_announced(const Config& config) {
+  if (receiver_initiated(config.rendezvous)) return 0;
+  return over_rdma(config.rendezvous) == Rendezvous::automatic ? config.eager_limit : no_receive;
 }
 
 /// Number `a` is later than `b`, of numbers that wrap around.
@@ -34,7 +42,10 @@ bool last_byte_changed(const Request& receive) {
 }  // namespace
 
 PutReceiver::PutReceiver(const Parts& parts)
-    : sends_rtrs_(receiver_initiated(parts.job.config.rendezvous)), parts_(parts), senders_(parts.numbers.size()) {}
+    : is_asked_(receiver_initiated(parts.job.config.rendezvous)),
+      announced_above_(parts.job.transport ? least_announced(parts.job.config) : no_receive),
+      parts_(parts),
+      senders_(parts.numbers.size()) {}
 
 bool PutReceiver::may_send_rtr(const Request& receive) const {
   if (receive.rank == any_source || receive.tag == any_tag) return false;
@@ -44,6 +55,13 @@ bool PutReceiver::may_send_rtr(const Request& receive) const {
   if (senders_[index(sender)].withdrawing || shares_memory(receive)) return false;
   return parts_.way.adapter_for(sender) && receive.bytes > parts_.job.eager_limit_of(sender) &&
          !receive.context->may_be_preceded(receive);
+}
+
+/// Unasked: the end is seen here, the message is short enough to be moved at once, and its site is known to wait for such.
+bool PutReceiver::is_worth_rtr(const Request& receive) {
+  const Peer sender = receive.context->peer(receive.rank);
+  return parts_.way.adapter_for(sender)->places_in_order() && !parts_.way.prefers_chunks(receive.bytes) &&
+         !parts_.way.reads().on() && parts_.way.parts().unasked.announces(receive.site, sender);
 }
 
 /// MPI does not allow it, but programs that measure bandwidth do it. One message's last byte would end the receives of others, to
@@ -90,8 +108,11 @@ void PutReceiver::send_ready_to_receive(Request& receive) {
     trace::message_left(receive, header.kind, sizeof ready, receive.rtr_number);
 }
 
+/// Unasked once is enough: the message that crossed is most likely the receive's.
 void PutReceiver::resend_all_rtrs() {
-  while (Request* receive = to_resend_.pop_front()) send_rtr(*receive);
+  while (Request* receive = to_resend_.pop_front()) {
+    if (is_asked_) send_rtr(*receive);
+  }
 }
 
 void PutReceiver::remove(Request& receive) {
@@ -103,6 +124,7 @@ void PutReceiver::remove(Request& receive) {
 /// The sender will not write to it (any more): MPI changes nothing of a buffer beyond the message.
 void PutReceiver::close_rtr(Request& receive) {
   remove(receive);
+  parts_.way.parts().unasked.sites().note_announced(receive.site, false);
   restore_last_byte(receive);
   parts_.transfers.end(receive);
 }
@@ -120,6 +142,7 @@ void PutReceiver::conclude(Request& receive, std::size_t bytes, bool seen) {
   ++parts_.statistics.rdma[static_cast<std::size_t>(receive.rdma->protocol->kind())];
   parts_.statistics.last_bytes_seen += seen ? 1 : 0;
   remove(receive);
+  parts_.way.parts().unasked.sites().note_announced(receive.site, true);
   if (bytes < receive.bytes) restore_last_byte(receive);
   receive.context->unpost(&receive);
   receive.matched = true;
@@ -127,7 +150,7 @@ void PutReceiver::conclude(Request& receive, std::size_t bytes, bool seen) {
   if (trace::on()) [[unlikely]] {
     trace::matched_put(receive, receive.rtr_number);
     const bool is_put = receive.rdma->protocol->kind() == Rendezvous::put;
-    parts_.matches.chosen(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::asked_for);
+    parts_.matches.chosen(receive, is_put ? trace::Protocol::put : trace::Protocol::putnr, trace::Reason::posted_ahead);
   }
   receive.offset = bytes;
   parts_.causality.matched(receive);

@@ -38,9 +38,9 @@ class PutReceiver {
   };
   explicit PutReceiver(const Parts& parts);
 
-  /// A receive that has just been posted: if it may be.
+  /// A receive that has just been posted: if it may be, and if that is asked for or worth it.
   void send_rtr(Request& receive) {
-    if (sends_rtrs_ && may_send_rtr(receive)) [[unlikely]]
+    if (receive.bytes > announced_above_ && may_send_rtr(receive) && (is_asked_ || is_worth_rtr(receive))) [[unlikely]]
       begin(receive);
   }
   /// When all that has arrived is handled: what a message crossed. More may have been on the way before.
@@ -83,6 +83,7 @@ class PutReceiver {
 
   static std::size_t index(Peer peer) { return static_cast<std::size_t>(peer); }
   [[nodiscard]] bool may_send_rtr(const Request& receive) const;
+  [[nodiscard]] bool is_worth_rtr(const Request& receive);
   [[nodiscard]] bool shares_memory(const Request& receive) const;  // with one that is announced
   void begin(Request& receive);
   void send_ready_to_receive(Request& receive);
@@ -102,7 +103,8 @@ class PutReceiver {
   List to_resend_;  // again, as a message crossed
   std::size_t open_rtr_count_ = 0;
   std::size_t withdrawals_ = 0;
-  const bool sends_rtrs_;
+  const bool is_asked_;                // all receives are announced that may be
+  const std::size_t announced_above_;  // bytes; none is where another protocol is asked for
   const Parts parts_;
   std::vector<Sender> senders_;  // by peer
 };

@@ -73,6 +73,10 @@ class PutSender final : public RdmaWay::Writer {
   [[nodiscard]] bool has_work() const { return !waiting_queues_.empty(); }
   /// Somebody has to look now and then, as nobody will be told: a send that waits there has a time to wait.
   [[nodiscard]] bool needs_looks() const;
+  /// A peer has said that it may announce receives.
+  void expect_rtrs() { expects_rtrs_ = true; }
+  /// Somebody must be woken for one, and for whoever takes it back, who waits for the answer.
+  [[nodiscard]] bool expects_rtrs() const { return expects_rtrs_; }
 
  private:
   /// There is one for every peer, so the containers are those that take nothing while they are empty.
@@ -99,6 +103,7 @@ class PutSender final : public RdmaWay::Writer {
   void note_kept(Peer peer);
 
   std::vector<Peer> waiting_queues_;  // peers to whom sends wait; first, as every poll looks there
+  bool expects_rtrs_ = false;
   const bool waits_for_receivers_;
   const Parts parts_;
   Host& host_;

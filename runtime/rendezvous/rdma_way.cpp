@@ -102,12 +102,15 @@ void RdmaWay::write(Request& send) {
 // --- the receiver ------------------------------------------------------------------------------------------------------
 
 /// rput where the sender has not registered anything. get needs the message's last byte, and data in order; it is also what put
-/// falls back on where the sender had to speak first, as putnr falls back on getcqe.
+/// falls back on where the sender had to speak first, as putnr falls back on getcqe. Unasked it is taken where somebody will wait
+/// for the message (waited_sites.hpp).
 const RdmaProtocol& RdmaWay::choose_protocol(const Request& receive, const Rdma& adapter) const {
   const Rendezvous wanted = parts_.job.config.rendezvous;
   if ((receive.rts_flags & flag_registered) == 0 || wanted == Rendezvous::rput) return parts_.protocols.rput;
   const std::size_t missing = receive.stop - receive.offset;
-  const bool looks = wanted == Rendezvous::get || wanted == Rendezvous::put;
+  const bool waits = over_rdma(wanted) == Rendezvous::automatic && !prefers_chunks(receive.limit) && !receive.released &&
+                     parts_.unasked.sites().waits(receive.site);
+  const bool looks = wanted == Rendezvous::get || wanted == Rendezvous::put || waits;
   if (looks && adapter.places_in_order() && receive.stop == receive.message_bytes && missing <= adapter.largest_transfer()) {
     return parts_.protocols.get;
   }
@@ -160,7 +163,7 @@ void RdmaWay::read(Request& receive, std::size_t bytes_each, std::size_t max_out
 
 void RdmaWay::conclude_read(Request& receive) {
   receive.offset = receive.limit;
-  parts_.outbox.answer(receive, MessageKind::fin);
+  parts_.outbox.answer(receive, MessageKind::fin, {}, parts_.unasked.end_of_read(receive.site, receive.peer, receive.released));
   parts_.requests.finish(&receive);
 }
 

@@ -35,6 +35,7 @@
 #include "runtime/rendezvous/rdma_protocol.hpp"
 #include "runtime/rendezvous/rdma_sentinels.hpp"
 #include "runtime/rendezvous/rdma_transfers.hpp"
+#include "runtime/rendezvous/unasked.hpp"
 #include "runtime/rendezvous/way.hpp"
 #include "runtime/rendezvous/ways.hpp"
 
@@ -62,6 +63,7 @@ class RdmaWay final : public Way, public RdmaUser {
     Requests& requests;
     MatchTrace& matches;
     Ways& ways;
+    Unasked& unasked;
     MatchedProtocols protocols{};
   };
   explicit RdmaWay(const Parts& parts);

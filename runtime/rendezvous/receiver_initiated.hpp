@@ -46,6 +46,12 @@
 // does not look because its adapter does not place data in order. Nobody else tells a sleeping thread: those that wait look from
 // time to time (Waiter::step), and so does the helper thread while something hangs on it (PutSender::needs_looks).
 //
+// Unasked. Where no protocol is asked for, the receiver announces only what is worth it (policy/waited_sites.hpp), and a sender
+// waits for nobody: it writes to what has been announced when its call comes. Both sides still agree, as the rules above hold for
+// whatever is announced. A process that computes is woken for announcements, and for whoever takes them back, only from when a
+// peer has told it of them: with the fin of a message that it has sent, which it waits for (flag_announces). Before that nothing
+// is announced to it.
+//
 // The sender's side is put_sender.hpp, the receiver's put_receiver.hpp.
 #pragma once
 

@@ -74,6 +74,7 @@ enum class Reason : std::uint16_t {
   load,
   is_short,
   exchange,
+  posted_ahead,
 };
 /// What carries messages to a rank (EntryType::peers).
 enum class Transporter : std::uint8_t { none, self, shmem, tcp, verbs };
@@ -174,6 +175,7 @@ inline constexpr std::array words{
     Word{"reason", 13, "less to copy"},
     Word{"reason", 14, "message is short"},
     Word{"reason", 15, "each side has its own to copy"},
+    Word{"reason", 16, "receive was posted ahead"},
     Word{"outcome", 0, "success"},
     Word{"outcome", 1, "truncated"},
     Word{"outcome", 2, "cancelled"},

@@ -56,6 +56,8 @@ inline constexpr std::uint8_t flag_overwritten = 8;
 
 /// fin of a receiver: what it has read of the sender's memory is in no cache of its own any more (source_history.hpp).
 inline constexpr std::uint8_t flag_handed_back = 1;
+/// fin of a receiver that has read over RDMA: it may announce receives from now on, and take them back.
+inline constexpr std::uint8_t flag_announces = 2;
 
 /// cts: of a `write` delivery that the receiver makes alone unless the sender comes into a call meanwhile: wakes nobody who
 /// computes.

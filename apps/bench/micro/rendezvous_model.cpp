@@ -8,6 +8,7 @@ int main() {
   using namespace sluice;
   RendezvousTimes bowtie = bowtie_times();
   std::printf("BOWTIE\n\n%s\n", bowtie_tables(bowtie).c_str());
+  std::printf("receives posted ahead\n\n%s\n", ahead_table().c_str());
   RendezvousTimes by_the_adapter = alltoall_times(InsideANode::by_the_adapter);
   RendezvousTimes beside_it = alltoall_times(InsideANode::beside_it);
   std::printf("all-to-all\n\n%s", alltoall_tables(by_the_adapter, beside_it).c_str());

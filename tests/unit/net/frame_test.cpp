@@ -77,6 +77,9 @@ TEST(Frame, flags_come_back) {
   auto rts = matching(MessageKind::rts, sizeof(ReadyToSend));
   rts.flags = flag_sender_waits | flag_contiguous | flag_block | flag_buffered;
   EXPECT_EQ(decode(encoded(rts), max_payload).header.flags, rts.flags);
+  auto fin = message(MessageKind::fin, 0);
+  fin.flags = flag_announces;
+  EXPECT_EQ(decode(encoded(fin), max_payload).header.flags, fin.flags);
 }
 
 TEST(Frame, controls_come_back) {

@@ -35,7 +35,7 @@ struct Facts {
   [[nodiscard]] bool shares_copies() const { return shares; }
   [[nodiscard]] std::size_t large_receives() const { return large; }
   [[nodiscard]] std::size_t open_receives() const { return open; }
-  [[nodiscard]] bool has_unsent() const { return unsent; }
+  [[nodiscard]] bool may_get_requests() const { return unsent; }
   [[nodiscard]] bool has_copies() const { return copies; }
   [[nodiscard]] bool next_copy_is_short() const { return short_copy; }
   [[nodiscard]] bool next_peer_is_asleep() const { return next_asleep; }

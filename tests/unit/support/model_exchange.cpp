@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <utility>
@@ -42,6 +43,7 @@ class Process {
   Process(ModelAdapters& network, std::size_t self, std::size_t processes, const Config& config, const ModelExchange& exchange)
       : network_(network),
         random_(static_cast<std::uint32_t>(self) + 1),
+        ahead_(exchange.ahead),
         steps_(exchange.pattern(self, processes)),
         engine_({.self = static_cast<Peer>(self),
                  .job_size = processes,
@@ -64,17 +66,29 @@ class Process {
 
   void advance() {
     engine_.progress();
-    if (requests_.empty()) return start();
+    if (!under_way_) return start();
     if (!std::all_of(requests_.begin(), requests_.end(), [](const Request* request) { return Engine::is_complete(*request); }))
       return;
     for (Request* request : requests_) engine_.take(request);
     requests_.clear();
+    under_way_ = false;
     check();
     if (++step_ == steps_.size()) {
       step_ = 0;
       ++done_;
     }
+    if (ahead_ != 0) {
+      awaits_others_ = true;
+      return start_all(false);
+    }
     begins_ = network_.now() + random_() % max_between_steps;
+    network_.remind_at(begins_);
+  }
+  /// Everybody has done as much as this process.
+  void go_on() {
+    if (!awaits_others_) return;
+    awaits_others_ = false;
+    begins_ = network_.now() + ahead_ + random_() % max_between_steps;
     network_.remind_at(begins_);
   }
   /// Exchanges that are over.
@@ -82,8 +96,19 @@ class Process {
 
  private:
   void start() {
-    if (network_.now() < begins_) return;
+    if (awaits_others_ || network_.now() < begins_) return;
+    if (requests_.empty()) {
+      start_all({});
+    } else {
+      start_all(true);
+    }
+    under_way_ = true;
+  }
+
+  /// Of the step, or of its sends or receives.
+  void start_all(std::optional<bool> only_sends) {
     for (const ExchangeOperation& operation : steps_[step_]) {
+      if (only_sends && *only_sends != operation.is_send) continue;
       const std::span<std::byte> data = (operation.is_send ? outgoing_ : incoming_).at(operation.peer).bytes();
       const UserBuffer buffer{data.data(), data.size(), Layout::contiguous(1)};
       if (operation.is_send) {
@@ -110,6 +135,7 @@ class Process {
   ModelAdapters& network_;
   std::minstd_rand random_;
   AdapterKnobs::Nanoseconds begins_ = 0;
+  const AdapterKnobs::Nanoseconds ahead_;
   const std::vector<ExchangeStep> steps_;
   std::size_t step_ = 0;
   std::map<Rank, PageAligned> outgoing_;  // by peer, as are those that come in
@@ -117,6 +143,8 @@ class Process {
   Engine engine_;  // ends before its buffers: the helper looks at the last bytes of what is announced
   Context* world_ = nullptr;
   std::vector<Request*> requests_;  // of the step that is under way
+  bool under_way_ = false;          // all of that is started
+  bool awaits_others_ = false;
   int done_ = 0;
 };
 
@@ -177,6 +205,12 @@ double nanoseconds_of(const ModelExchange& exchange, const AdapterKnobs& given) 
     for (int round = 0; round < rounds; ++round) {
       for (auto& process : all) process->advance();
     }
+    if (exchange.ahead != 0) {
+      const int done = slowest();
+      for (auto& process : all) {
+        if (process->done() == done) process->go_on();
+      }
+    }
     if (!warm && slowest() == exchange.warm_up) {
       warm = true;
       begin = network.now();
@@ -186,7 +220,7 @@ double nanoseconds_of(const ModelExchange& exchange, const AdapterKnobs& given) 
       std::abort();
     }
   }
-  const auto nanoseconds = static_cast<double>(network.now() - begin) / exchange.trials;
+  const auto nanoseconds = static_cast<double>(network.now() - begin) / exchange.trials - static_cast<double>(exchange.ahead);
   network.let_helpers_go();
   return nanoseconds;
 }

@@ -29,6 +29,9 @@ struct ModelExchange {
   ExchangePattern pattern = bowtie_pattern;
   Rendezvous protocol{};
   std::size_t bytes = 0;
+  /// Receives are posted so long before the sends of the same exchange, which a process spends on its own; it begins that when
+  /// all have ended the exchange before. 0: everybody goes on by itself, and receives are posted in the order of the pattern.
+  AdapterKnobs::Nanoseconds ahead = 0;
   bool equal_last = false;  // every message ends with the byte that putnr puts there before: its worst case
   int warm_up = 4;
   int trials = 16;
@@ -40,7 +43,8 @@ struct ModelExchange {
 /// what adapters of those years are known for.
 AdapterKnobs machine_of_rv();
 
-/// Of one exchange, from start to end on each process, in the mean, ns. Two adapters take part.
+/// Of one exchange, from start to end on each process, in the mean, ns, without the time that receives are posted ahead. Two
+/// adapters take part.
 double nanoseconds_of(const ModelExchange& exchange, const AdapterKnobs& knobs = machine_of_rv());
 
 }  // namespace sluice

@@ -17,7 +17,7 @@ class RdmaSide : public EngineBelow, public RdmaWay::Writer, public MessageSink 
   RdmaSide(ModelAdapters& network, Peer self, const Config& how)
       : EngineBelow(self, network.transport(self), how),
         transport(network.transport(self)),
-        way({job, registrations, transfers, statistics, blocks, users, outbox, requests, matches, ways}) {
+        way({job, registrations, transfers, statistics, blocks, users, outbox, requests, matches, ways, unasked}) {
     way.set_writer(*this);
     above.on_end = [this](Request& request) {
       if (request.rdma) transfers.end(request);
@@ -38,6 +38,7 @@ class RdmaSide : public EngineBelow, public RdmaWay::Writer, public MessageSink 
   void on_room(Peer) override { way.on_room(); }
 
   Transport& transport;
+  Unasked unasked{job.size};
   RdmaWay way;
 };
 

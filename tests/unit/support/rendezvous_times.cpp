@@ -84,6 +84,25 @@ std::string bowtie_tables(RendezvousTimes& times) {
          times.gain("get against rput (figure 11)", "up to 25.7 %", Times::rput, Times::get);
 }
 
+/// Several times as long as an announcement takes, with those of others before it.
+double ahead_time(Rendezvous protocol, std::size_t bytes) {
+  constexpr AdapterKnobs::Nanoseconds ahead = 5000;
+  return nanoseconds_of({.pattern = bowtie_pattern, .protocol = protocol, .bytes = bytes, .ahead = ahead});
+}
+
+std::string ahead_table() {
+  constexpr std::array protocols{Rendezvous::getcqe, Rendezvous::get, Rendezvous::put, Rendezvous::automatic};
+  std::string text = "| message |";
+  for (const Rendezvous protocol : protocols) text += line(" %s |", name_of(protocol).c_str());
+  text += "\n|---|---|---|---|---|\n";
+  for (const std::size_t bytes : RendezvousTimes::sizes) {
+    text += line("| %zu KB |", bytes / bytes_per_kb);
+    for (const Rendezvous protocol : protocols) text += line(" %.2f |", ahead_time(protocol, bytes) / ns_per_us);
+    text += "\n";
+  }
+  return text;
+}
+
 /// An exchange has 1,024 messages, so that a few say as much as many of BOWTIE's.
 RendezvousTimes alltoall_times(InsideANode inside) {
   AdapterKnobs knobs = machine_of_rv();

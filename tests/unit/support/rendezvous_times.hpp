@@ -38,6 +38,10 @@ class RendezvousTimes {
 RendezvousTimes bowtie_times();
 std::string bowtie_tables(RendezvousTimes& times);
 
+/// BOWTIE with receives that are posted ahead: what is taken without being asked for, beside what is forced.
+double ahead_time(Rendezvous protocol, std::size_t bytes);
+std::string ahead_table();
+
 /// Of section 4.2.2, figure 9. The paper does not say what carries messages between processes of one adapter.
 enum class InsideANode : bool { by_the_adapter, beside_it };
 RendezvousTimes alltoall_times(InsideANode inside = InsideANode::by_the_adapter);

@@ -27,7 +27,8 @@ class WaysTogether : public EngineBelow {
   CopierChoice copiers{job, requests, lines, application};
   NodeWay node_way{{job, outbox, requests, blocks, users, matches, lines, statistics, copiers, offload, all_ways}};
   StreamWay stream_way{{job, outbox, requests, matches, statistics}};
-  RdmaWay rdma_way{{job, registrations, transfers, statistics, blocks, users, outbox, requests, matches, all_ways}};
+  Unasked unasked{job.size};
+  RdmaWay rdma_way{{job, registrations, transfers, statistics, blocks, users, outbox, requests, matches, all_ways, unasked}};
   Offload offload{
       {job.config, job.transport, job.transport, job.transport, transfers, rdma_way, node_way.delivery(), statistics}};
   PutReceiver put_receiver{{job, outbox, requests, causality, matches, rdma_way, transfers, small_sends.numbers(), statistics}};

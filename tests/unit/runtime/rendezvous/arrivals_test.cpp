@@ -53,6 +53,18 @@ TEST_F(ArrivalsTest, messages_that_take_part_in_matching_are_counted_and_matched
   EXPECT_EQ(below_.small_sends.numbers()[1].arrived, 2u);
 }
 
+TEST_F(ArrivalsTest, the_end_of_a_send_tells_of_announcements_to_come) {
+  for (const std::uint8_t flags : {std::uint8_t{0}, flag_announces}) {
+    Request& send = below_.request(Request::Kind::send, there, data_);
+    send.expects = Request::Expects::clearance;
+    WireHeader header = header_of(MessageKind::fin, 0);
+    header.subject = static_cast<std::uint64_t>(send.id);
+    header.flags = flags;
+    arrivals_.on_message(there, header, {});
+    EXPECT_EQ(below_.put_sender.expects_rtrs(), flags != 0);
+  }
+}
+
 TEST_F(ArrivalsTest, what_is_no_message_of_the_programs_is_not_counted) {
   Request& send = below_.request(Request::Kind::send, there, data_);
   send.mode = SendMode::synchronous;

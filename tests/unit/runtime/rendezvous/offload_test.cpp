@@ -84,8 +84,9 @@ class OffloadTest : public ::testing::Test {
   ApplicationNow application_{.inside = 1};
   CopierChoice copiers_{below_.job, below_.requests, below_.lines, application_};
   NodeCopies copies_{{&memory_, &memory_, nullptr, below_.lines, below_.statistics}};
+  Unasked unasked_{below_.job.size};
   RdmaWay rdma_way_{{below_.job, below_.registrations, below_.transfers, below_.statistics, below_.blocks, below_.users,
-                     below_.outbox, below_.requests, below_.matches, below_.ways}};
+                     below_.outbox, below_.requests, below_.matches, below_.ways, unasked_}};
   WriteDelivery delivery_{{below_.job, below_.outbox, below_.requests, below_.blocks, below_.users, below_.matches, below_.lines,
                            below_.statistics, copiers_, offload_, below_.ways},
                           copies_};
