@@ -32,7 +32,10 @@ class RequestWaitsTest : public testing::Test {
   static EngineParts parts(RecordingDoorbell& doorbell, AliasArena& arena, ReleaseMode release) {
     EngineParts made = one_of_two(Peer{0}, doorbell, {}, &arena);
     made.config.release = release;
-    made.host.outstanding = [] { return true; };  // so nothing is released, and that is counted
+    // Nothing is released, and that is counted; and nobody sleeps until the host has had many turns.
+    host_turns_ = 0;
+    made.host.outstanding = [] { return host_turns_ < host_has_work_for; };
+    made.host.progress = [] { ++host_turns_; };
     return made;
   }
   void wait_for_all(const std::vector<Request*>& requests) {
@@ -56,6 +59,8 @@ class RequestWaitsTest : public testing::Test {
     return std::find(news.begin(), news.end(), what) != news.end();
   }
 
+  static constexpr int host_has_work_for = 500;
+  static inline int host_turns_ = 0;
   RecordingDoorbell doorbell_;
   AliasArena arena_{10'000};
   Context world_{ContextId{1}};
