@@ -11,6 +11,7 @@
 """
 
 import pathlib
+import signal
 
 from sluice_dev.jobs import place, seeds
 from sluice_dev.jobs.modes import ALL_MODES, MODES, RDMA_PROTOCOLS, environment, modes_in_guests
@@ -22,6 +23,7 @@ here = pathlib.Path(__file__).resolve().parent
 
 WINDOW_SEEDS = 60
 WINDOW_MODES = ["release", "all-onesided"]
+DIED = (128 + signal.SIGABRT, 128 + signal.SIGSEGV)
 OTHERS = [mode for mode in MODES if mode not in ("host", "release")]
 
 
@@ -90,6 +92,9 @@ def run_messages(options, program, run_job, tally):
             result = run(seeds.command(program, block), block.ranks, environment(mode, options.library), options.timeout)
             if mode == "host":
                 expected = seeds.digests(result.stdout)
+                if result.returncode in DIED:  # MPI_Ialltoallw of one rank, for one: Open MPI 4.1 uses what it has freed
+                    tally.skips(name, f"the host alone dies there: {result.describe().splitlines()[0]}")
+                    break
             complaint = seeds.complaint(block, f"mode {mode}: {ALL_MODES[mode]}", expected, result)
             forced = ALL_MODES[mode].get("SLUICE_RNDV") if mode != "host" else None
             counts = by_rdma(result.stderr)
