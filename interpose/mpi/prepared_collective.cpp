@@ -67,7 +67,7 @@ int PreparedCollective::concluded(const std::optional<Mismatch>& mismatch, std::
 }
 
 bool PreparedCollective::is_worth_repeating() const {
-  static const std::size_t short_bytes = Engine::Collectives::most_bytes(2, Description::Kind::bcast);  // as lanes have it
+  const std::size_t short_bytes = Engine::Collectives::most_bytes(2, Description::Kind::bcast);  // as lanes have it
   return can_be_started() && (communicator.carries_all_collectives() || agreed_bytes >= short_bytes);
 }
 
