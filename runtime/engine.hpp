@@ -33,6 +33,7 @@
 namespace sluice {
 
 struct CollectiveOrder;  // collective_calls.hpp
+struct LaneOrder;        // lane_calls.hpp
 class Context;           // one adopted communicator
 class Unexpected;        // one message taken out of matching by a matched probe
 class Request;           // one send or receive that was started
@@ -189,40 +190,12 @@ class Engine {
     void retire(Team& team);
     /// Longest packed message of a call with data, or its longest block, by the number of members. It is alike on all ranks.
     [[nodiscard]] static std::size_t most_bytes(std::size_t members, Description::Kind kind);
-    /// Each answers with a member that is in another call, if one is seen. Nothing of the call is of use then.
-    [[nodiscard]] std::optional<Mismatch> barrier(Team& team);
-    [[nodiscard]] std::optional<Mismatch> bcast(Team& team, Rank root, const UserBuffer& buffer);
-    /// Packed, gapless operands. No `root`: all have the result.
-    struct Operands {
-      std::size_t count = 0;
-      const std::byte* own = nullptr;
-      std::byte* result = nullptr;  // where this rank has one
-      std::optional<Rank> root;
-    };
-    [[nodiscard]] std::optional<Mismatch> reduce(Team& team, const Reduction& reduction, const Operands& operands);
-    /// `kind`: scan or exscan.
-    [[nodiscard]] std::optional<Mismatch> scan(Team& team, Description::Kind kind, const Reduction& reduction,
-                                               const Operands& operands);
-    /// The result of `elements` of the operands, from `first` on.
-    struct Strip {
-      std::size_t first = 0;
-      std::size_t elements = 0;
-    };
-    [[nodiscard]] std::optional<Mismatch> reduce_scatter(Team& team, const Reduction& reduction, const Operands& operands,
-                                                         Strip own);
-    // `all`: a block of so many packed bytes for each member, where it is significant. `own`: nullptr in place. Where all members
-    // receive, one without `all` takes part, and receives nothing.
-    [[nodiscard]] std::optional<Mismatch> gather(Team& team, Rank root, const UserBuffer* own, const UserBuffer* all,
-                                                 std::size_t block_bytes);
-    [[nodiscard]] std::optional<Mismatch> scatter(Team& team, Rank root, const UserBuffer* all, const UserBuffer* own,
-                                                  std::size_t block_bytes);
-    [[nodiscard]] std::optional<Mismatch> allgather(Team& team, const UserBuffer* own, const UserBuffer* all,
-                                                    std::size_t block_bytes);
-    /// `all`: by rank. `most_bytes`: of the longest block, alike on all.
-    [[nodiscard]] std::optional<Mismatch> allgather(Team& team, const UserBuffer* own, std::span<const UserBuffer> all,
-                                                    std::size_t most_bytes);
-    [[nodiscard]] std::optional<Mismatch> alltoall(Team& team, const UserBuffer& sent, const UserBuffer* all,
-                                                   std::size_t block_bytes);
+    /// What the calling thread waits for: one of lane_steps.hpp. Answers with a member that is in another call, if one is seen.
+    /// Nothing of the call is of use then.
+    template <typename Step>
+    [[nodiscard]] std::optional<Mismatch> through_lanes(Team& team, const Step& step);
+    /// Nonblocking. Of the same members, in an order of their own.
+    [[nodiscard]] Request* start_in_lanes(Context& context, const Team& team, LaneOrder order, CallSite site);
     /// Gather, scatter and alltoall with parts whose lengths only pairs of ranks know. `sent` and `received`: by rank, or the one
     /// part of this rank, or none. Bit by bit of those: what lanes had no room for. It goes by messages, with an order that the
     /// caller gives `carry_out` if there is any on this rank.

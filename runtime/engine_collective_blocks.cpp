@@ -1,5 +1,5 @@
-// Collective calls through lanes that have a block for each member. Members publish what others get of them, in
-// the order of ranks, and each takes out of the payloads what is its own.
+// Collective calls through lanes that have a block for each member, whose lengths only pairs of members know. Members publish
+// what others get of them, in the order of ranks, and each takes out of the payloads what is its own.
 
 #include <algorithm>
 #include <numeric>
@@ -13,14 +13,6 @@ namespace {
 
 Description description(Description::Kind kind, std::size_t bytes, Rank root = Rank{0}) {
   return {.kind = kind, .root = static_cast<std::uint16_t>(root), .bytes = static_cast<std::uint32_t>(bytes)};
-}
-
-/// Every other member's part, which begins `offset` bytes into its payload.
-void take_parts(const Team& team, const UserBuffer& all, std::size_t block_bytes, std::size_t offset = 0) {
-  for (std::size_t member = 0; member < team.size(); ++member) {
-    const Rank rank{static_cast<int>(member)};
-    if (rank != team.self()) unpack(team.part(rank) + offset, all, member * block_bytes, block_bytes);
-  }
 }
 
 std::uint64_t bytes_of(std::span<const UserBuffer> buffers) {
@@ -114,93 +106,6 @@ Engine::Collectives::Exchanged Engine::Collectives::exchange(Context& context, T
   call.finish();
   if (found.is_complete()) impl_->collective_calls.pass(context);
   return found;
-}
-
-std::optional<Mismatch> Engine::Collectives::gather(Team& team, Rank root, const UserBuffer* own, const UserBuffer* all,
-                                                    std::size_t block_bytes) {
-  TeamCall call(*impl_, team, description(Description::Kind::gather, block_bytes, root));
-  if (own) pack(*own, 0, team.payload(), block_bytes);
-  std::optional<Mismatch> mismatch;
-  if (team.self() != root) {
-    call.publish(Team::Readers::one, root);
-  } else {
-    call.publish(Team::Readers::none);
-    team.await_all();
-    call.wait();
-    mismatch = team.mismatch();
-    if (!mismatch) take_parts(team, *all, block_bytes);
-    if (own) unpack(team.payload(), *all, static_cast<std::size_t>(root) * block_bytes, block_bytes);
-  }
-  call.finish();
-  return mismatch;
-}
-
-std::optional<Mismatch> Engine::Collectives::scatter(Team& team, Rank root, const UserBuffer* all, const UserBuffer* own,
-                                                     std::size_t block_bytes) {
-  TeamCall call(*impl_, team, description(Description::Kind::scatter, block_bytes * team.size(), root));
-  const std::size_t offset = static_cast<std::size_t>(team.self()) * block_bytes;
-  std::optional<Mismatch> mismatch;
-  if (team.self() == root) {
-    pack(*all, 0, team.payload(), block_bytes * team.size());
-    call.publish(Team::Readers::all);
-    if (own) unpack(team.payload() + offset, *own, 0, block_bytes);
-  } else {
-    call.publish(Team::Readers::none);
-    team.await(root);
-    call.wait();
-    mismatch = team.mismatch();
-    if (!mismatch) unpack(team.part(root) + offset, *own, 0, block_bytes);
-  }
-  call.finish();
-  return mismatch;
-}
-
-std::optional<Mismatch> Engine::Collectives::allgather(Team& team, const UserBuffer* own, const UserBuffer* all,
-                                                       std::size_t block_bytes) {
-  TeamCall call(*impl_, team, description(Description::Kind::allgather, block_bytes));
-  const std::size_t place = static_cast<std::size_t>(team.self()) * block_bytes;
-  pack(own ? *own : *all, own ? 0 : place, team.payload(), block_bytes);
-  call.publish(Team::Readers::all);
-  if (own && all) unpack(team.payload(), *all, place, block_bytes);
-  team.await_all();
-  call.wait();
-  const auto mismatch = team.mismatch();
-  if (!mismatch && all) take_parts(team, *all, block_bytes);
-  call.finish();
-  return mismatch;
-}
-
-std::optional<Mismatch> Engine::Collectives::allgather(Team& team, const UserBuffer* own, std::span<const UserBuffer> all,
-                                                       std::size_t most_bytes) {
-  TeamCall call(*impl_, team, description(Description::Kind::allgather, most_bytes));
-  const auto self = static_cast<std::size_t>(team.self());
-  const UserBuffer& part = own ? *own : all[self];
-  pack(part, 0, team.payload(), std::min(part.bytes(), most_bytes));
-  call.publish(Team::Readers::all);
-  if (own && !all.empty()) unpack(team.payload(), all[self], 0, all[self].bytes());
-  team.await_all();
-  call.wait();
-  const auto mismatch = team.mismatch();
-  for (std::size_t member = 0; member < all.size() && !mismatch; ++member) {
-    if (member != self) unpack(team.part(Rank{static_cast<int>(member)}), all[member], 0, all[member].bytes());
-  }
-  call.finish();
-  return mismatch;
-}
-
-std::optional<Mismatch> Engine::Collectives::alltoall(Team& team, const UserBuffer& sent, const UserBuffer* all,
-                                                      std::size_t block_bytes) {
-  TeamCall call(*impl_, team, description(Description::Kind::alltoall, block_bytes * team.size()));
-  const std::size_t offset = static_cast<std::size_t>(team.self()) * block_bytes;
-  pack(sent, 0, team.payload(), block_bytes * team.size());
-  call.publish(Team::Readers::all);
-  if (all) unpack(team.payload() + offset, *all, offset, block_bytes);
-  team.await_all();
-  call.wait();
-  const auto mismatch = team.mismatch();
-  if (!mismatch && all) take_parts(team, *all, block_bytes, offset);
-  call.finish();
-  return mismatch;
 }
 
 }  // namespace sluice

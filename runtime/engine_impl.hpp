@@ -25,6 +25,7 @@
 #include "runtime/engine/small_sends.hpp"
 #include "runtime/engine/statistics.hpp"
 #include "runtime/helper_thread.hpp"
+#include "runtime/lane_calls.hpp"
 #include "runtime/page_waits.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/registration/job_registrations.hpp"
@@ -109,6 +110,7 @@ struct Engine::Impl final {
   Replies replies{{job, all_requests, ways, put_receiver, rts_sender}};
 
   Teams teams;
+  LaneCalls lane_calls{{job, all_requests, statistics}};
   WindowWaits window_waits;
   CollectiveCalls collective_calls{{job, all_requests, matcher, sender, put_receiver, node_way.copies(), statistics}};
   Progress progress{{.lock = mutex,
@@ -128,6 +130,7 @@ struct Engine::Impl final {
                               .teams = teams,
                               .window_waits = window_waits,
                               .collective_calls = collective_calls,
+                              .lane_calls = lane_calls,
                               .job = job}}};
   Arrivals arrivals{{put_receiver, matcher, progress.application(), all_requests, outbox, put_sender, replies, rdma_transfers,
                      offload, stream_way, rdma_way}};

@@ -15,6 +15,18 @@
 
 namespace sluice {
 
+/// Rule 1.
+[[gnu::noinline]] inline void wait_for_matches(Engine::Impl& impl, Lock& lock) {
+  const Inside inside(impl.progress, lock);
+  Waiter waiter(impl.progress, Waiter::Who::application);
+  do {
+    if (impl.progress.round(lock)) continue;
+    waiter.step(lock);
+    waiter.let_cancellation_act(lock);
+  } while (impl.causality.unmatched() != 0);
+  impl.statistics.waited_ns += waiter.waited_ns();
+}
+
 /// It enters the engine (Inside) only if it has to wait, as small sends do.
 class TeamCall {
  public:
@@ -25,7 +37,7 @@ class TeamCall {
     if (trace::on()) [[unlikely]]
       tell_of_entry(call, moved_bytes);
     if (impl_.causality.unmatched() != 0) [[unlikely]]
-      wait_for_matches();
+      wait_for_matches(impl_, lock_);
     team_.begin(call);
     team_.await_room();
     wait();
@@ -103,12 +115,6 @@ class TeamCall {
                                      .root = call.has_root() ? team_.members()[call.root].peer : trace::CollectiveTrace::no_peer,
                                      .ranks = static_cast<std::uint32_t>(team_.size()),
                                      .how = trace::collective_lanes});
-  }
-
-  /// Rule 1.
-  [[gnu::noinline]] void wait_for_matches() {
-    const Inside inside(impl_.progress, lock_);
-    progress_until([this] { return impl_.causality.unmatched() == 0; });
   }
 
   template <typename Condition>

@@ -4,9 +4,14 @@
 // asked that does not matter any more. Work (work.hpp) is one.
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/transport/wake_mask.hpp"
 
 namespace sluice {
+
+/// What a collective call of this rank has to do once something comes, for which other ranks may wait.
+enum class CollectiveDuties : std::uint8_t { none, by_messages, in_lanes };
 
 /// The helper thread takes the processor from somebody, so it is woken only for what it can do something about. What finds no
 /// receive has to wait for a call anyhow, and so has the end of a transfer unless it opens pages, or the peer waits for an
@@ -19,7 +24,9 @@ template <class Outstanding>
   if (now.holds_back()) return WakeMask::everything;  // even a small message may be the one that lets them go
   // Others may wait for what this process does next in a collective call; and while they do, the host may have the application.
   // Where processes share processors and it has not, that waits for a call.
-  if (now.has_collective_duties() && (host_call || !now.job().oversubscribed)) return WakeMask::everything;
+  const CollectiveDuties duties = now.collective_duties();
+  if (duties != CollectiveDuties::none && (host_call || !now.job().oversubscribed))
+    return duties == CollectiveDuties::in_lanes ? WakeMask::everything | EventMask::lane : WakeMask::everything;
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   if (now.sends_rtrs() || now.has_released() || now.shares_copies()) return WakeMask::rendezvous;
   if (now.large_receives() != 0 || (host_call && now.open_receives() != 0)) return WakeMask::receives;

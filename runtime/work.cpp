@@ -36,7 +36,7 @@ bool Work::round(Lock& lock, const std::uint32_t& inside) {
   const std::uint64_t completions = parts_.requests.completions();
   bool moved = take_messages();
   if (has_collective_calls()) [[unlikely]]
-    moved |= parts_.collective_calls.advance(lock);
+    moved |= advance_collective_calls(lock);
   // All that is there is taken before a chunk, though not without end: what is behind the announcements of many long messages
   // would wait for a chunk of each otherwise.
   bool more = moved && (has_copies() || !node.helping().empty());
@@ -55,6 +55,11 @@ bool Work::round(Lock& lock, const std::uint32_t& inside) {
     moved = true;
   }
   return moved;
+}
+
+bool Work::advance_collective_calls(Lock& lock) {
+  const bool moved = parts_.lane_calls.advance();
+  return parts_.collective_calls.advance(lock) || moved;
 }
 
 bool Work::may_use_blocks() const {

@@ -18,6 +18,7 @@
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/outbox.hpp"
 #include "runtime/engine/requests.hpp"
+#include "runtime/lane_calls.hpp"
 #include "runtime/rendezvous/frequent_sender.hpp"
 #include "runtime/rendezvous/node_way.hpp"
 #include "runtime/rendezvous/put_receiver.hpp"
@@ -25,6 +26,7 @@
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/transport/message_sink.hpp"
+#include "runtime/wake_policy.hpp"
 #include "runtime/window/waits.hpp"
 
 namespace sluice {
@@ -49,6 +51,7 @@ class Work {
     const Teams& teams;
     const WindowWaits& window_waits;
     CollectiveCalls& collective_calls;
+    LaneCalls& lane_calls;
     const Job& job;
   };
   explicit Work(const Parts& parts);
@@ -73,7 +76,7 @@ class Work {
   [[nodiscard]] bool is_done() const {
     return !has_work_besides() && parts_.outbox.queued() == 0 && !has_copies() && parts_.node.helping().empty() &&
            parts_.causality.released().empty() && !holds_back() &&
-           (!has_collective_calls() || parts_.collective_calls.is_at_rest());
+           (!has_collective_calls() || (parts_.collective_calls.is_at_rest() && !parts_.lane_calls.any()));
   }
   /// A thread that is about to sleep finds something to do.
   [[nodiscard]] bool has_some_now() const {
@@ -82,8 +85,11 @@ class Work {
   }
   /// A step of a nonblocking collective call is to be done, which no message tells of.
   [[nodiscard]] bool collective_calls_have_work() const { return has_collective_calls() && parts_.collective_calls.has_work(); }
-  /// What a thread in a collective call, or in one of a window, waits for.
-  [[nodiscard]] bool has_come_in_lanes() const { return parts_.teams.any_is_there() || parts_.window_waits.any_is_there(); }
+  /// What a thread in a collective call, or in one of a window, waits for; or a nonblocking collective call.
+  [[nodiscard]] bool has_come_in_lanes() const {
+    return parts_.teams.any_is_there() || parts_.window_waits.any_is_there() ||
+           (has_collective_calls() && parts_.lane_calls.any_is_there());
+  }
   /// Something is to be posted or sent, and there may be room for it; or has to be looked at without being told.
   [[nodiscard]] bool wants_rounds() const {
     return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks() || collective_calls_have_work();
@@ -94,8 +100,12 @@ class Work {
   // --- as wake_policy.hpp asks
   [[nodiscard]] bool holds_back() const { return !parts_.causality.held().empty(); }
   [[nodiscard]] bool has_released() const { return !parts_.causality.released().empty(); }
-  /// A message of a collective call, small as it may be, may be what other ranks wait for this one to answer.
-  [[nodiscard]] bool has_collective_duties() const { return has_collective_calls() && parts_.collective_calls.has_duties(); }
+  /// Any message may be what others wait for this rank to answer, small as it may be, and any member that goes on in lanes.
+  [[nodiscard]] CollectiveDuties collective_duties() const {
+    if (!has_collective_calls()) return CollectiveDuties::none;
+    if (parts_.lane_calls.has_duties()) return CollectiveDuties::in_lanes;
+    return parts_.collective_calls.has_duties() ? CollectiveDuties::by_messages : CollectiveDuties::none;
+  }
   [[nodiscard]] bool sends_rtrs() const { return sends_rtrs_; }
   /// A sender waits for the end of a copy in which this side has taken part.
   [[nodiscard]] bool shares_copies() const { return parts_.node.shared_receives() != 0; }
@@ -129,6 +139,7 @@ class Work {
            parts_.put_sender.has_work();
   }
   bool work_besides();
+  bool advance_collective_calls(Lock& lock);
 
   const bool sends_rtrs_;
   Transport* const transport_;  // nullptr in a job of one process

@@ -42,7 +42,7 @@ InboxLayout::InboxLayout(std::size_t processes) {
 }
 
 std::uint64_t layout_fingerprint() {
-  constexpr std::uint64_t version = 9;
+  constexpr std::uint64_t version = 10;
   constexpr std::uint64_t sizes = sizeof(WireHeader) << 48 | sizeof(ClearToSend) << 40 | sizeof(ReadyToSend) << 32 |
                                   sizeof(RingControl) << 20 | InboxLayout::slots << 8;
   return sizes | version;

@@ -168,7 +168,7 @@ int BlockCall::carry_out_in_lanes(CallSite site) {
                                                      Rank{std::max(root_, 0)}, buffers.operand, buffers.result);
   int code = MPI_SUCCESS;
   if (found.mismatch || found.is_complete()) {
-    code = call.concluded(found.mismatch, call.order.bytes);
+    code = concluded(call, found.mismatch, call.order.bytes, false);
   } else {
     prepare_schedule(call, left_of(bytes_of(operand_), found.sent_left), left_of(bytes_of(result_), found.received_left));
     code = call.carry_out();

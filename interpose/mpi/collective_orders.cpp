@@ -55,6 +55,13 @@ int start_collective(Communicator& communicator, CollectiveOrder order, std::uni
   return MPI_SUCCESS;
 }
 
+int start_in_lanes(Communicator& communicator, LaneOrder order, std::unique_ptr<StagedReceive> staged, CallSite site,
+                   MPI_Request* request) {
+  Request* const call = engine().collectives().start_in_lanes(*communicator.context, *communicator.team, std::move(order), site);
+  *request = handle_for_collective(call, communicator, std::move(staged));
+  return MPI_SUCCESS;
+}
+
 CollectiveOrder barrier_order(const Communicator& communicator) {
   CollectiveOrder order;
   order.schedule = plans::barrier(shape_in(communicator));

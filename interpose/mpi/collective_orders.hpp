@@ -14,6 +14,7 @@
 #include "runtime/collective/description.hpp"
 #include "runtime/collective/shape.hpp"
 #include "runtime/collective_calls.hpp"
+#include "runtime/lane_calls.hpp"
 
 namespace sluice {
 
@@ -37,6 +38,9 @@ int carry_out(const Communicator& communicator, CollectiveOrder order, CallSite 
 /// Nonblocking. `staged`: of a result that goes to a device.
 int start_collective(Communicator& communicator, CollectiveOrder order, std::unique_ptr<StagedReceive> staged, CallSite site,
                      MPI_Request* request);
+/// ... in lanes, which the communicator has.
+int start_in_lanes(Communicator& communicator, LaneOrder order, std::unique_ptr<StagedReceive> staged, CallSite site,
+                   MPI_Request* request);
 /// The host's, as a whole: `needs` says what must be complete before `start` calls it (host_needs.hpp).
 template <typename Needs, typename Start>
 int start_on_host(Needs needs, Start start, MPI_Request* request) {

@@ -1,12 +1,14 @@
 // MPI_Barrier, MPI_Bcast, MPI_Reduce and MPI_Allreduce. Short ones inside a node go through lanes, others by messages.
 
 #include <cstring>
+#include <utility>
 
 #include "interpose/device/buffers.hpp"
 #include "interpose/mpi/collective_arguments.hpp"
 #include "interpose/mpi/collective_orders.hpp"
 #include "interpose/mpi/host_needs.hpp"
 #include "interpose/mpi/reduce_call.hpp"
+#include "runtime/lane_steps.hpp"
 
 namespace sluice::calls {
 namespace {
@@ -25,13 +27,14 @@ int Barrier(CallSite site, MPI_Comm comm) {
   }
   if (communicator->is_alone()) return MPI_SUCCESS;
   if (!communicator->team) return carry_out(*communicator, barrier_order(*communicator), site);
-  return conclude(*communicator, engine().collectives().barrier(*communicator->team), site);
+  return conclude(*communicator, engine().collectives().through_lanes(*communicator->team, BarrierStep()), site);
 }
 
 /// With the buffer where the processor reaches it.
-int bcast_here(const BcastArguments& call, const UserBuffer& buffer, CallSite site) {
+int bcast_here(const BcastArguments& call, UserBuffer buffer, CallSite site) {
   if (!call.goes_through_lanes()) return carry_out(call.communicator(), bcast_order(call, buffer), site);
-  return conclude(call.communicator(), engine().collectives().bcast(*call.communicator().team, call.root(), buffer), site);
+  const BcastStep step(call.root(), std::move(buffer));
+  return conclude(call.communicator(), engine().collectives().through_lanes(*call.communicator().team, step), site);
 }
 
 /// The message of a device goes through host memory, on this rank alone.
@@ -69,10 +72,9 @@ int reduce_here(const ReduceArguments& call, const std::byte* own, std::byte* re
     return MPI_SUCCESS;
   }
   if (!call.goes_through_lanes()) return carry_out(call.communicator(), reduce_order(call, own, result), site);
-  const Engine::Collectives::Operands operands{
-      .count = bytes / call.reduction().element_bytes(), .own = own, .result = result, .root = call.root()};
-  return conclude(call.communicator(), engine().collectives().reduce(*call.communicator().team, call.reduction(), operands),
-                  site);
+  const ReduceStep step(call.reduction(), {.count = bytes / call.reduction().element_bytes(), .own = own, .result = result},
+                        call.root());
+  return conclude(call.communicator(), engine().collectives().through_lanes(*call.communicator().team, step), site);
 }
 
 int reduce_on_device(const ReduceArguments& call, CallSite site) {

@@ -1,5 +1,6 @@
 // MPI_Gather, MPI_Scatter, MPI_Allgather, MPI_Alltoall, those with counts, and their nonblocking and persistent forms. Short
-// parts of blocking ones go through lanes inside a node, all others by messages, each of which lands where it belongs.
+// ones go through lanes inside a node, but for nonblocking ones whose lengths only pairs of members know. All others go by
+// messages, each of which lands where it belongs.
 
 #include "interpose/mpi/block_call.hpp"
 #include "interpose/mpi/host_needs.hpp"
@@ -24,8 +25,8 @@ std::optional<int> in_lanes(BlockCall& call, bool is_carried, CallSite site) {
 }
 
 struct GatherCall {
-  static auto carry_out_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
-                              MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  static auto prepare_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
+                            MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
     return short_gather(site, {sent, sent_count, sent_type}, {received, count, type}, root, comm);
   }
   static Prepared prepare(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
@@ -54,8 +55,8 @@ struct GathervCall {
 };
 
 struct ScatterCall {
-  static auto carry_out_short(CallSite site, const void* sent, MPI_Count count, MPI_Datatype type, const void* received,
-                              MPI_Count received_count, MPI_Datatype received_type, int root, MPI_Comm comm) {
+  static auto prepare_short(CallSite site, const void* sent, MPI_Count count, MPI_Datatype type, const void* received,
+                            MPI_Count received_count, MPI_Datatype received_type, int root, MPI_Comm comm) {
     return short_scatter(site, {sent, count, type}, {received, received_count, received_type}, root, comm);
   }
   static Prepared prepare(CallSite site, const void* sent, MPI_Count count, MPI_Datatype type, const void* received,
@@ -84,8 +85,8 @@ struct ScattervCall {
 };
 
 struct AllgatherCall {
-  static auto carry_out_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
-                              MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  static auto prepare_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
+                            MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
     return short_allgather(site, {sent, sent_count, sent_type}, {received, count, type}, comm);
   }
   static Prepared prepare(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
@@ -98,9 +99,9 @@ struct AllgatherCall {
 };
 
 struct AllgathervCall {
-  static std::optional<int> carry_out_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type,
-                                            const void* received, auto counts, auto displacements, MPI_Datatype type,
-                                            MPI_Comm comm) {
+  static std::optional<ShortCall<AllgathervStep>> prepare_short(CallSite site, const void* sent, MPI_Count sent_count,
+                                                                MPI_Datatype sent_type, const void* received, auto counts,
+                                                                auto displacements, MPI_Datatype type, MPI_Comm comm) {
     const Communicator* const communicator = adopted(comm);
     if (!communicator || received == MPI_IN_PLACE) return std::nullopt;
     return short_allgatherv(site, {sent, sent_count, sent_type},
@@ -117,8 +118,8 @@ struct AllgathervCall {
 };
 
 struct AlltoallCall {
-  static auto carry_out_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
-                              MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  static auto prepare_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
+                            MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
     return short_alltoall(site, {sent, sent_count, sent_type}, {received, count, type}, comm);
   }
   static Prepared prepare(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,

@@ -1,7 +1,9 @@
-// MPI_Ibarrier, MPI_Ibcast, MPI_Ireduce, MPI_Iallreduce and their persistent forms: by messages, however short they are.
+// MPI_Ibarrier, MPI_Ibcast, MPI_Ireduce, MPI_Iallreduce and their persistent forms. Short nonblocking ones go through lanes
+// inside a node, all others by messages.
 
 #include "interpose/mpi/host_needs.hpp"
 #include "interpose/mpi/reduce_call.hpp"
+#include "runtime/lane_steps.hpp"
 
 namespace sluice::calls {
 namespace {
@@ -11,6 +13,11 @@ using forms::Persistent;
 using Prepared = std::optional<PreparedCollective>;
 
 struct BarrierCall {
+  static std::optional<ShortCall<BarrierStep>> prepare_short(CallSite site, MPI_Comm comm) {
+    Communicator* const communicator = adopted(comm);
+    if (!communicator || !communicator->carries_collectives() || !communicator->team) return std::nullopt;
+    return ShortCall<BarrierStep>{PreparedCollective(*communicator, site), {}};
+  }
   static Prepared prepare(CallSite site, MPI_Comm comm) {
     Communicator* const communicator = adopted(comm);
     if (!communicator || !communicator->carries_collectives()) return std::nullopt;
@@ -22,6 +29,15 @@ struct BarrierCall {
 };
 
 struct BcastCall {
+  static std::optional<ShortCall<BcastStep>> prepare_short(CallSite site, void* buffer, MPI_Count count, MPI_Datatype type,
+                                                           int root, MPI_Comm comm) {
+    const BcastArguments arguments(buffer, count, type, root, comm);
+    if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
+    PreparedCollective call(arguments.communicator(), site);
+    UserBuffer here = arguments.is_root() ? call.read(arguments.buffer()) : call.write(arguments.buffer());
+    const std::size_t bytes = here.bytes();
+    return ShortCall<BcastStep>{std::move(call), {arguments.root(), std::move(here)}, bytes};
+  }
   static Prepared prepare(CallSite site, void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
     const BcastArguments arguments(buffer, count, type, root, comm);
     if (!arguments.carried()) return std::nullopt;
@@ -40,7 +56,20 @@ Prepared prepared(const ReduceArguments& arguments, CallSite site) {
   return arguments.carried() ? Prepared(prepare_reduce(arguments, site)) : std::nullopt;
 }
 
+std::optional<ShortCall<ReduceStep>> prepared_short(const ReduceArguments& arguments, CallSite site) {
+  if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
+  PreparedCollective call(arguments.communicator(), site);
+  const UserBuffer own = call.read(arguments.own());
+  LaneOperands operands{.count = own.bytes() / arguments.element_bytes(), .own = own.base};
+  if (arguments.has_result()) operands.result = call.write(arguments.result()).base;
+  return ShortCall<ReduceStep>{std::move(call), {arguments.reduction(), operands, arguments.root()}, own.bytes()};
+}
+
 struct ReduceCall {
+  static auto prepare_short(CallSite site, const void* own, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                            MPI_Comm comm) {
+    return prepared_short({own, result, count, type, op, root, comm}, site);
+  }
   static Prepared prepare(CallSite site, const void* own, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                           MPI_Comm comm) {
     return prepared({own, result, count, type, op, root, comm}, site);
@@ -49,6 +78,10 @@ struct ReduceCall {
 };
 
 struct AllreduceCall {
+  static auto prepare_short(CallSite site, const void* own, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm) {
+    return prepared_short({own, result, count, type, op, ReduceArguments::no_root, comm}, site);
+  }
   static Prepared prepare(CallSite site, const void* own, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm) {
     return prepared({own, result, count, type, op, ReduceArguments::no_root, comm}, site);

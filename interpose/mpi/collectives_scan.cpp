@@ -1,11 +1,13 @@
-// MPI_Scan, MPI_Exscan, MPI_Reduce_scatter, MPI_Reduce_scatter_block, their nonblocking and persistent forms. Short blocking ones
-// go through lanes inside a node, all others by messages.
+// MPI_Scan, MPI_Exscan, MPI_Reduce_scatter, MPI_Reduce_scatter_block, their nonblocking and persistent forms. Short ones go
+// through lanes inside a node, all others by messages.
 
+#include <utility>
 #include <vector>
 
 #include "interpose/mpi/host_needs.hpp"
 #include "interpose/mpi/reduce_call.hpp"
 #include "runtime/collective/plans/plans.hpp"
+#include "runtime/lane_steps.hpp"
 
 namespace sluice::calls {
 namespace {
@@ -34,28 +36,26 @@ Prepared prepare_prefix(OrderKind kind, CallSite site, const void* own, void* re
 }
 
 /// Answers nothing where the call does not go through lanes.
-std::optional<int> short_prefix(OrderKind kind, CallSite site, const void* own, void* result, MPI_Count count, MPI_Datatype type,
-                                MPI_Op op, MPI_Comm comm) {
+std::optional<ShortCall<ScanStep>> short_prefix(OrderKind kind, CallSite site, const void* own, void* result, MPI_Count count,
+                                                MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const ReduceArguments arguments(own, result, count, type, op, ReduceArguments::no_root, comm);
   if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
   PreparedCollective call(arguments.communicator(), site);
   const bool has_result = kind == OrderKind::scan || call.communicator.rank != 0;
   const UserBuffer operand = call.read(arguments.own());
-  Engine::Collectives::Operands operands{
-      .count = static_cast<std::size_t>(count), .own = operand.base, .result = nullptr, .root = std::nullopt};
+  LaneOperands operands{.count = static_cast<std::size_t>(count), .own = operand.base};
   if (has_result) operands.result = call.write(arguments.result()).base;
-  const auto mismatch = engine().collectives().scan(*call.communicator.team, kind, arguments.reduction(), operands);
-  return call.concluded(mismatch, operand.bytes());
+  return ShortCall<ScanStep>{std::move(call), {kind, arguments.reduction(), operands}, operand.bytes()};
 }
 
 struct ScanCall {
-  static auto carry_out_short(CallSite site, auto... arguments) { return short_prefix(OrderKind::scan, site, arguments...); }
+  static auto prepare_short(CallSite site, auto... arguments) { return short_prefix(OrderKind::scan, site, arguments...); }
   static Prepared prepare(CallSite site, auto... arguments) { return prepare_prefix(OrderKind::scan, site, arguments...); }
   static HostNeeds needs(auto... arguments) { return host_needs::allreduce(arguments...); }
 };
 
 struct ExscanCall {
-  static auto carry_out_short(CallSite site, auto... arguments) { return short_prefix(OrderKind::exscan, site, arguments...); }
+  static auto prepare_short(CallSite site, auto... arguments) { return short_prefix(OrderKind::exscan, site, arguments...); }
   static Prepared prepare(CallSite site, auto... arguments) { return prepare_prefix(OrderKind::exscan, site, arguments...); }
   static HostNeeds needs(auto... arguments) { return host_needs::allreduce(arguments...); }
 };
@@ -75,23 +75,20 @@ std::optional<MPI_Count> sum_of(CountOf count_of, MPI_Comm comm) {
 
 /// Answers nothing where the call does not go through lanes.
 template <typename CountOf>
-std::optional<int> short_strips(CallSite site, const void* own, void* result, CountOf count_of, MPI_Datatype type, MPI_Op op,
-                                MPI_Comm comm) {
+std::optional<ShortCall<ReduceScatterStep>> short_strips(CallSite site, const void* own, void* result, CountOf count_of,
+                                                         MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const auto all = sum_of(count_of, comm);
   if (!all) return std::nullopt;
   const ReduceArguments arguments(own, result, *all, type, op, ReduceArguments::no_root, comm);
   if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
   PreparedCollective call(arguments.communicator(), site);
   const int rank = call.communicator.rank;
-  Engine::Collectives::Strip strip{.elements = static_cast<std::size_t>(count_of(rank))};
+  ReduceScatterStep::Strip strip{.elements = static_cast<std::size_t>(count_of(rank))};
   for (int lower = 0; lower < rank; ++lower) strip.first += static_cast<std::size_t>(count_of(lower));
   const BufferArgument target(result, count_of(rank), type);
-  const Engine::Collectives::Operands operands{.count = static_cast<std::size_t>(*all),
-                                               .own = call.read(arguments.own()).base,
-                                               .result = call.write(target).base,
-                                               .root = std::nullopt};
-  const auto mismatch = engine().collectives().reduce_scatter(*call.communicator.team, arguments.reduction(), operands, strip);
-  return call.concluded(mismatch, target.bytes());
+  const LaneOperands operands{
+      .count = static_cast<std::size_t>(*all), .own = call.read(arguments.own()).base, .result = call.write(target).base};
+  return ShortCall<ReduceScatterStep>{std::move(call), {arguments.reduction(), operands, strip}, target.bytes()};
 }
 
 template <typename CountOf>
@@ -117,8 +114,8 @@ Prepared prepare_strips(CallSite site, const void* own, void* result, CountOf co
 }
 
 struct ReduceScatterCall {
-  static std::optional<int> carry_out_short(CallSite site, const void* own, void* result, auto counts, MPI_Datatype type,
-                                            MPI_Op op, MPI_Comm comm) {
+  static std::optional<ShortCall<ReduceScatterStep>> prepare_short(CallSite site, const void* own, void* result, auto counts,
+                                                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     if (!counts) return std::nullopt;
     return short_strips(
         site, own, result, [=](int rank) { return MPI_Count{counts[rank]}; }, type, op, comm);
@@ -133,8 +130,8 @@ struct ReduceScatterCall {
 };
 
 struct ReduceScatterBlockCall {
-  static auto carry_out_short(CallSite site, const void* own, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                              MPI_Comm comm) {
+  static auto prepare_short(CallSite site, const void* own, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm) {
     return short_strips(
         site, own, result, [=](int) { return count; }, type, op, comm);
   }

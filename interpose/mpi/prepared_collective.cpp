@@ -1,5 +1,6 @@
 #include "interpose/mpi/prepared_collective.hpp"
 
+#include "interpose/mpi/errors.hpp"
 #include "runtime/datatype/layout.hpp"
 
 namespace sluice {
@@ -58,12 +59,12 @@ int PreparedCollective::carry_out() {
   return code;
 }
 
-int PreparedCollective::concluded(const std::optional<Mismatch>& mismatch, std::size_t bytes) {
+int concluded(PreparedCollective& call, const std::optional<Mismatch>& mismatch, std::size_t bytes, bool is_odd) {
   if (mismatch) [[unlikely]]
-    return tell_mismatch(communicator, *mismatch, site.function());
-  if (staged) [[unlikely]]
-    staged->deliver(bytes);
-  return MPI_SUCCESS;
+    return tell_mismatch(call.communicator, *mismatch, call.site.function());
+  if (call.staged) [[unlikely]]
+    call.staged->deliver(bytes);
+  return is_odd ? raise_error(call.communicator, MPI_ERR_TRUNCATE, call.site.function()) : MPI_SUCCESS;
 }
 
 bool PreparedCollective::is_worth_repeating() const {

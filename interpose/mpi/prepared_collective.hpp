@@ -1,8 +1,9 @@
 // A collective call that is ready to be carried by messages, and its forms: blocking, nonblocking and persistent.
 //
 // A form is a function object. `Call::prepare(site, arguments...)` answers what is to be carried, or nothing: then the host
-// carries the call. `Call::carry_out_short(site, arguments...)`, where there is one, is the way through lanes, and answers
-// nothing where the call does not go there. `Call::needs(arguments...)`, where there is one, is what that needs (host_needs.hpp).
+// carries the call. `Call::prepare_short(site, arguments...)`, where there is one, answers a ShortCall, or nothing where the call
+// does not go through lanes; `Call::carry_out_short` is the same of calls that have no nonblocking form there.
+// `Call::needs(arguments...)`, where there is one, is what that needs (host_needs.hpp).
 //
 // A persistent call is prepared when it is made, as the other form decides it, so that all members agree. What of its contents
 // is copied aside then is copied again at each start (persistent_collective.hpp).
@@ -15,6 +16,7 @@
 
 #include "interpose/device/buffers.hpp"
 #include "interpose/mpi/collective_orders.hpp"
+#include "runtime/lane_calls.hpp"
 #include "runtime/release/host_needs.hpp"
 
 namespace sluice {
@@ -30,8 +32,6 @@ struct PreparedCollective {
   [[nodiscard]] UserBuffer copied(const UserBuffer& buffer);
 
   int carry_out();
-  /// After a call through lanes: MPI's answer. `bytes`: of the result.
-  int concluded(const std::optional<Mismatch>& mismatch, std::size_t bytes);
   /// Where nobody has to wait for the program's thread.
   [[nodiscard]] bool can_be_started() const { return !order.own_operation; }
   /// The host repeats a short call in half of the time, as it has nothing to prepare.
@@ -58,6 +58,28 @@ struct PreparedCollective {
   void copy_aside(const CopiedAside& what);
 };
 
+/// A call through lanes, with its buffers as above.
+template <typename Step>
+struct ShortCall {
+  PreparedCollective prepared;
+  Step step;
+  std::size_t bytes = 0;  // of the result
+  /// The block that this rank has for itself has two lengths: an error that only it can know. It takes part all the same, so that
+  /// the members stay in step, and without that block, or without all of them.
+  bool is_odd = false;
+
+  int carry_out() {
+    return concluded(prepared, engine().collectives().through_lanes(*prepared.communicator.team, step), bytes, is_odd);
+  }
+  int start(MPI_Request* request) {
+    LaneOrder order{std::make_unique<Step>(std::move(step)), std::move(prepared.order.kept), bytes, is_odd};
+    return start_in_lanes(prepared.communicator, std::move(order), std::move(prepared.staged), prepared.site, request);
+  }
+};
+
+/// MPI's answer to a blocking call through lanes.
+int concluded(PreparedCollective& call, const std::optional<Mismatch>& mismatch, std::size_t bytes, bool is_odd);
+
 /// False where the communicator has made too many: then the host carries it on all members.
 bool make_persistent(PreparedCollective prepared, MPI_Request* request);
 
@@ -78,10 +100,18 @@ struct Blocking {
     if constexpr (requires { Call::carry_out_short(site, arguments...); }) {
       if (const auto code = Call::carry_out_short(site, arguments...)) return *code;
     }
+    if constexpr (requires { Call::prepare_short(site, arguments...); }) {
+      if (auto call = Call::prepare_short(site, arguments...)) return call->carry_out();
+    }
     if (auto prepared = Call::prepare(site, arguments...)) return prepared->carry_out();
     const HostCall call([&] { return needs_of<Call>(arguments...); });
     return (host().*host_call)(arguments...);
   }
+};
+
+template <typename Call, typename... Arguments>
+concept HasShortForm = requires(CallSite site, Arguments... arguments) {
+  Call::prepare_short(site, arguments...);
 };
 
 /// The request is the last argument.
@@ -97,6 +127,13 @@ struct Nonblocking {
       (std::make_index_sequence<last>());
     };
     if (request) {
+      const auto code = without_request([&](auto... those) -> std::optional<int> {
+        if constexpr (HasShortForm<Call, decltype(those)...>) {
+          if (auto call = Call::prepare_short(site, those...)) return call->start(request);
+        }
+        return std::nullopt;
+      });
+      if (code) return *code;
       auto prepared = without_request([site](auto... those) { return Call::prepare(site, those...); });
       if (prepared && prepared->can_be_started()) return prepared->start(request);
     }

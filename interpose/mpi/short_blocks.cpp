@@ -1,9 +1,9 @@
 #include "interpose/mpi/short_blocks.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
-#include "interpose/mpi/errors.hpp"
 #include "runtime/collective/description.hpp"
 
 namespace sluice {
@@ -33,22 +33,14 @@ BufferArgument all_of(const OneBlock& each, const Communicator& communicator) {
   return {each.base, each.count * communicator.size, each.type};
 }
 
-/// The block that this rank has for itself has two lengths: an error that only it can know. It takes part all the same, so that
-/// the members stay in step, and without that block, or without all of them.
 bool is_odd(const OneBlock& own, const BufferArgument& theirs) {
   return !own.is_in_place() && own.argument().bytes() != theirs.bytes();
 }
 
-int concluded(PreparedCollective& call, const std::optional<Mismatch>& mismatch, bool is_odd, std::size_t bytes) {
-  const int code = call.concluded(mismatch, bytes);
-  return is_odd && !mismatch ? raise_error(call.communicator, MPI_ERR_TRUNCATE, call.site.function()) : code;
-}
-
-const UserBuffer* address_of(const std::optional<UserBuffer>& buffer) { return buffer ? &*buffer : nullptr; }
-
 }  // namespace
 
-std::optional<int> short_gather(CallSite site, const OneBlock& own, const OneBlock& each, int root, MPI_Comm comm) {
+std::optional<ShortCall<GatherStep>> short_gather(CallSite site, const OneBlock& own, const OneBlock& each, int root,
+                                                  MPI_Comm comm) {
   Communicator* const communicator = with_lanes(comm, root);
   if (!communicator) return std::nullopt;
   const bool is_root = communicator->rank == root;
@@ -61,11 +53,14 @@ std::optional<int> short_gather(CallSite site, const OneBlock& own, const OneBlo
   std::optional<UserBuffer> all;
   if (!own.is_in_place() && !odd) part = call.read(own.argument());
   if (is_root) all = own.is_in_place() ? call.exchange(all_of(each, *communicator)) : call.write(all_of(each, *communicator));
-  const auto mismatch = engine().collectives().gather(*communicator->team, Rank{root}, address_of(part), address_of(all), bytes);
-  return concluded(call, mismatch, odd, bytes * static_cast<std::size_t>(communicator->size));
+  return ShortCall<GatherStep>{std::move(call),
+                               {Rank{root}, std::move(part), std::move(all), bytes},
+                               bytes * static_cast<std::size_t>(communicator->size),
+                               odd};
 }
 
-std::optional<int> short_scatter(CallSite site, const OneBlock& each, const OneBlock& own, int root, MPI_Comm comm) {
+std::optional<ShortCall<ScatterStep>> short_scatter(CallSite site, const OneBlock& each, const OneBlock& own, int root,
+                                                    MPI_Comm comm) {
   Communicator* const communicator = with_lanes(comm, root);
   if (!communicator) return std::nullopt;
   const bool is_root = communicator->rank == root;
@@ -78,11 +73,10 @@ std::optional<int> short_scatter(CallSite site, const OneBlock& each, const OneB
   std::optional<UserBuffer> all;
   if (is_root) all = call.read(all_of(each, *communicator));
   if (!own.is_in_place() && !odd) part = call.write(own.argument());
-  const auto mismatch = engine().collectives().scatter(*communicator->team, Rank{root}, address_of(all), address_of(part), bytes);
-  return concluded(call, mismatch, odd, bytes);
+  return ShortCall<ScatterStep>{std::move(call), {Rank{root}, std::move(all), std::move(part), bytes}, bytes, odd};
 }
 
-std::optional<int> short_allgather(CallSite site, const OneBlock& own, const OneBlock& each, MPI_Comm comm) {
+std::optional<ShortCall<AllgatherStep>> short_allgather(CallSite site, const OneBlock& own, const OneBlock& each, MPI_Comm comm) {
   Communicator* const communicator = with_lanes(comm);
   if (!communicator || !are_valid(own, each)) return std::nullopt;
   const std::size_t most = most_bytes(*communicator, Kind::allgather);
@@ -95,11 +89,12 @@ std::optional<int> short_allgather(CallSite site, const OneBlock& own, const One
   if (!own.is_in_place()) part = call.read(own.argument());
   if (!odd) all = part ? call.write(all_of(each, *communicator)) : call.exchange(all_of(each, *communicator));
   const std::size_t sent = odd ? std::min(part->bytes(), most) : bytes;
-  const auto mismatch = engine().collectives().allgather(*communicator->team, address_of(part), address_of(all), sent);
-  return concluded(call, mismatch, odd, bytes * static_cast<std::size_t>(communicator->size));
+  return ShortCall<AllgatherStep>{
+      std::move(call), {std::move(part), std::move(all), sent}, bytes * static_cast<std::size_t>(communicator->size), odd};
 }
 
-std::optional<int> short_allgatherv(CallSite site, const OneBlock& own, const Blocks& theirs, MPI_Comm comm) {
+std::optional<ShortCall<AllgathervStep>> short_allgatherv(CallSite site, const OneBlock& own, const Blocks& theirs,
+                                                          MPI_Comm comm) {
   Communicator* const communicator = with_lanes(comm);
   if (!communicator || (!own.is_in_place() && !own.argument().valid())) return std::nullopt;
   if (!std::ranges::all_of(theirs, &BufferArgument::valid)) return std::nullopt;
@@ -117,11 +112,11 @@ std::optional<int> short_allgatherv(CallSite site, const OneBlock& own, const Bl
     all.push_back(!part && rank == self ? call.exchange(theirs[rank]) : call.write(theirs[rank]));
     bytes += theirs[rank].bytes();
   }
-  const auto mismatch = engine().collectives().allgather(*communicator->team, address_of(part), all, most);
-  return concluded(call, mismatch, odd, bytes);
+  return ShortCall<AllgathervStep>{std::move(call), {std::move(part), std::move(all), most}, bytes, odd};
 }
 
-std::optional<int> short_alltoall(CallSite site, const OneBlock& sent, const OneBlock& received, MPI_Comm comm) {
+std::optional<ShortCall<AlltoallStep>> short_alltoall(CallSite site, const OneBlock& sent, const OneBlock& received,
+                                                      MPI_Comm comm) {
   Communicator* const communicator = with_lanes(comm);
   if (!communicator || !are_valid(sent, received)) return std::nullopt;
   const std::size_t most = most_bytes(*communicator, Kind::alltoall);
@@ -132,10 +127,10 @@ std::optional<int> short_alltoall(CallSite site, const OneBlock& sent, const One
   std::optional<UserBuffer> all;
   const BufferArgument every = all_of(received, *communicator);
   if (!odd) all = sent.is_in_place() ? call.exchange(every) : call.write(every);
-  const UserBuffer own = sent.is_in_place() ? *all : call.read(all_of(sent, *communicator));
+  UserBuffer own = sent.is_in_place() ? *all : call.read(all_of(sent, *communicator));
   const std::size_t part = odd ? std::min(sent.argument().bytes(), most) : bytes;
-  const auto mismatch = engine().collectives().alltoall(*communicator->team, own, address_of(all), part);
-  return concluded(call, mismatch, odd, bytes * static_cast<std::size_t>(communicator->size));
+  return ShortCall<AlltoallStep>{
+      std::move(call), {std::move(own), std::move(all), part}, bytes * static_cast<std::size_t>(communicator->size), odd};
 }
 
 }  // namespace sluice

@@ -29,6 +29,10 @@
 // How many. Who is not waited for runs ahead by so many calls. Where processes share processors each time that it has to stop is
 // a switch to another.
 //
+// Nonblocking calls have a lane of their own beside that of blocking ones. There a call may begin before the one before it has
+// ended, so the arrival of another in n + 1 says nothing of n: each `done` is looked at, which is written at the short interval
+// always. An own slot is read by its owner until the call ends, too.
+//
 // Waking. Who waits for one of these words sleeps as any call does, and looks at them before and, once more, a moment after it
 // has gone to sleep (Progress::sleep). Who has published looks whether the others sleep (Team::is_asleep). Where a thread of
 // the same process polls meanwhile, it wakes those that sleep (Teams).
@@ -53,8 +57,10 @@ class Lane {
   static constexpr std::uint64_t long_done_interval = long_slots / 2;
 
   Lane() = default;
-  /// Memory as LaneMemory has it.
-  explicit Lane(std::byte* memory) : memory_(memory) {}
+  enum class Of : std::uint8_t { blocking_calls, nonblocking_calls };
+  /// Memory as LaneMemory has it, of which each of the two has one half.
+  explicit Lane(std::byte* memory, Of calls = Of::blocking_calls)
+      : memory_(memory + (calls == Of::blocking_calls ? 0 : LaneMemory::lane_bytes / 2)) {}
 
   [[nodiscard]] std::atomic<std::uint64_t>& sequence(std::uint64_t number) const { return words(head(number))[0]; }
   [[nodiscard]] std::atomic<std::uint64_t>& description(std::uint64_t number) const { return words(head(number))[1]; }
@@ -80,7 +86,7 @@ class Lane {
   static constexpr std::size_t near_bytes = (page_bytes - cache_line) / long_slots / cache_line * cache_line;
   static constexpr std::size_t far_at = 2 * page_bytes;
   static_assert(slots * cache_line == page_bytes && near_at + long_slots * near_bytes <= far_at);
-  static_assert(far_at + long_slots * most_bytes == LaneMemory::lane_bytes);
+  static_assert(far_at + long_slots * most_bytes == LaneMemory::lane_bytes / 2, "two of them");
 
   [[nodiscard]] std::byte* head(std::uint64_t number) const { return memory_ + number % slots * cache_line; }
   static std::atomic<std::uint64_t>* words(std::byte* at) { return reinterpret_cast<std::atomic<std::uint64_t>*>(at); }

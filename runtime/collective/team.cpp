@@ -5,12 +5,24 @@
 
 namespace sluice {
 
-Team::Team(std::vector<Member> members, Rank self, std::uint64_t first)
-    : members_(std::move(members)), self_(static_cast<std::size_t>(self)), number_(first - 1), done_by_all_(number_) {}
+Team::Team(std::vector<Member> members, Rank self, std::uint64_t first, Calls calls)
+    : members_(std::move(members)),
+      self_(static_cast<std::size_t>(self)),
+      begun_(first - 1),
+      ended_before_(calls == Calls::overlap ? first : always),
+      done_by_all_(begun_) {}
+
+bool Team::have_ended_before(std::uint64_t number) {
+  const auto last_told = [](std::uint64_t end) { return (end - 1) / Lane::long_done_interval; };
+  const bool is_due = last_told(number) != last_told(ended_before_);
+  ended_before_ = number;
+  if (is_due) tell_done(number - 1);
+  return is_due;
+}
 
 bool Team::all_have_done(std::uint64_t number) {
   if (done_by_all_ >= number) return true;
-  std::uint64_t least = number_;
+  std::uint64_t least = begun_;
   for (std::size_t member = 0; member < members_.size(); ++member) {
     if (member != self_) least = std::min(least, done_by(member));
     if (least < number) return false;
@@ -31,13 +43,13 @@ bool Team::have_read(const Written& last) {
 }
 
 std::optional<Mismatch> Team::find_mismatch() const {
-  const std::size_t end = awaits_several() ? awaited_end_ : awaited_member_ + 1;
-  for (std::size_t member = awaits_several() ? 0 : awaited_member_; member < end; ++member) {
+  const std::size_t end = awaits_several() ? now_.awaited_end : now_.awaited_member + 1;
+  for (std::size_t member = awaits_several() ? 0 : now_.awaited_member; member < end; ++member) {
     if (member == self_) continue;
-    const std::uint64_t word = members_[member].lane.description(number_).load(std::memory_order_relaxed);
-    const bool runs_ahead = members_[member].lane.sequence(number_).load(std::memory_order_relaxed) != number_;
-    if (((word ^ word_) & compared_) != 0 || runs_ahead)
-      return Mismatch{Rank{static_cast<int>(member)}, call_, Description::of(word)};
+    const std::uint64_t word = members_[member].lane.description(now_.number).load(std::memory_order_relaxed);
+    const bool runs_ahead = members_[member].lane.sequence(now_.number).load(std::memory_order_relaxed) != now_.number;
+    if (((word ^ now_.word) & now_.compared) != 0 || runs_ahead)
+      return Mismatch{Rank{static_cast<int>(member)}, now_.call, Description::of(word)};
   }
   return std::nullopt;
 }

@@ -11,7 +11,9 @@
 //   await, part         the parts of others
 //   finish              nothing of them is read any more
 //
-// Belongs to the engine lock. One call at a time, as MPI demands of a communicator. lane.hpp has the words.
+// Of calls that overlap (started_calls.hpp) each is suspended while the team is at another one.
+//
+// Belongs to the engine lock. lane.hpp has the words.
 #pragma once
 
 #include <array>
@@ -27,6 +29,8 @@
 
 namespace sluice {
 
+class StartedCalls;
+
 class Team {
  public:
   struct Member {
@@ -36,36 +40,57 @@ class Team {
   };
   /// For whom this rank's part of a call is.
   enum class Readers : std::uint8_t { none, one, all };
+  /// Whether a call ends before the next one begins, as MPI demands of blocking ones.
+  enum class Calls : std::uint8_t { follow_each_other, overlap };
+
+ private:
+  enum class Awaited : std::uint8_t { nothing, room, one, lower, all };
+
+ public:
+  /// Where this rank stands in a call. Its contents are the team's.
+  struct Running {
+    std::uint64_t number = 0;
+    Description call;
+    std::uint64_t word = 0;      // of the description
+    std::uint64_t compared = 0;  // those of its bits that are alike on all
+    bool is_long = false;        // it uses a long slot
+    bool reads_long = false;     // another member does, whose part has its own length
+    bool differs = false;        // one that has come is in another call, or beyond
+    Awaited awaited = Awaited::nothing;
+    std::size_t awaited_member = 0;  // that one, or of several the first that is not there yet
+    std::size_t awaited_end = 0;     // of several, behind the last one
+  };
 
   /// `first`: the number of the first call, alike on all; none of the lanes has it or a greater one.
-  Team(std::vector<Member> members, Rank self, std::uint64_t first);
+  Team(std::vector<Member> members, Rank self, std::uint64_t first, Calls calls = Calls::follow_each_other);
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] Rank self() const { return Rank{static_cast<int>(self_)}; }
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
   /// No lane of a member has been given this number or a greater one by this team.
-  [[nodiscard]] std::uint64_t next() const { return number_ + 1; }
+  [[nodiscard]] std::uint64_t next() const { return begun_ + 1; }
 
   // --- one call -----------------------------------------------------------------------------------------------------------
   void begin(const Description& call) {
-    ++number_;
-    call_ = call;
-    word_ = call.word();
-    compared_ = call.is_counted() ? ~Description::bytes_in_word : ~std::uint64_t{0};
-    is_long_ = Lane::is_long(call.bytes);
-    reads_long_ = false;
-    differs_ = false;
+    now_.number = ++begun_;
+    now_.call = call;
+    now_.word = call.word();
+    now_.compared = call.is_counted() ? ~Description::bytes_in_word : ~std::uint64_t{0};
+    now_.is_long = Lane::is_long(call.bytes);
+    now_.reads_long = false;
+    now_.differs = false;
   }
-  void await_room() { awaited_ = Awaited::room; }
-  [[nodiscard]] std::byte* payload() const { return own().payload(number_, call_.bytes); }
+  void await_room() { now_.awaited = Awaited::room; }
+  void await_nobody() { now_.awaited = Awaited::nothing; }
+  [[nodiscard]] std::byte* payload() const { return own().payload(now_.number, now_.call.bytes); }
   /// `reader`: where there is one.
   void publish(Readers readers, Rank reader = Rank{}) {
-    const Written written{number_, readers, static_cast<std::size_t>(reader)};
-    written_[number_ % Lane::slots] = written;
-    if (is_long_) written_long_[number_ % Lane::long_slots] = written;
-    own().description(number_).store(word_, std::memory_order_relaxed);
-    own().sequence(number_).store(number_, std::memory_order_release);
-    own().expect_write(number_ + 1);
+    const Written written{now_.number, readers, static_cast<std::size_t>(reader)};
+    written_[now_.number % Lane::slots] = written;
+    if (now_.is_long) written_long_[now_.number % Lane::long_slots] = written;
+    own().description(now_.number).store(now_.word, std::memory_order_relaxed);
+    own().sequence(now_.number).store(now_.number, std::memory_order_release);
+    own().expect_write(now_.number + 1);
   }
   /// A thread of this member sleeps, perhaps for what was published.
   [[nodiscard]] static bool is_asleep(const Member& member) {
@@ -75,16 +100,16 @@ class Team {
   void await_all() { await_first(Awaited::all, members_.size()); }
   void await_lower() { await_first(Awaited::lower, self_); }
   void await(Rank rank) {
-    awaited_ = Awaited::one;
-    awaited_member_ = static_cast<std::size_t>(rank);
+    now_.awaited = Awaited::one;
+    now_.awaited_member = static_cast<std::size_t>(rank);
   }
   /// What is awaited is there.
   [[nodiscard]] bool is_there() {
-    switch (awaited_) {
+    switch (now_.awaited) {
       case Awaited::room:
         return has_room();
       case Awaited::one:
-        return has_come(awaited_member_);
+        return has_come(now_.awaited_member);
       case Awaited::lower:
       case Awaited::all:
         return have_first_come();
@@ -95,60 +120,68 @@ class Team {
   }
   /// The member whose part is awaited, and was not there when it was last looked for.
   [[nodiscard]] std::optional<Rank> missing() const {
-    const bool is_member = awaited_ == Awaited::one || (awaits_several() && awaited_member_ != awaited_end_);
-    return is_member ? std::optional(Rank{static_cast<int>(awaited_member_)}) : std::nullopt;
+    const bool is_member = now_.awaited == Awaited::one || (awaits_several() && now_.awaited_member != now_.awaited_end);
+    return is_member ? std::optional(Rank{static_cast<int>(now_.awaited_member)}) : std::nullopt;
   }
   /// Once it is there.
   [[nodiscard]] const std::byte* part(Rank rank) const {
     const Lane& from = lane(rank);
-    return from.payload(number_, call_.is_counted() ? bytes_in(from) : call_.bytes);
+    return from.payload(now_.number, now_.call.is_counted() ? bytes_in(from) : now_.call.bytes);
   }
   /// Of those whose parts are there, one that is in another call.
   [[nodiscard]] std::optional<Mismatch> mismatch() const {
-    if (!differs_) [[likely]]
+    if (!now_.differs) [[likely]]
       return std::nullopt;
     return find_mismatch();
   }
   /// Whether others were told of it, who may wait for it.
   bool finish() {
-    if (awaited_ == Awaited::all) done_by_all_ = number_ - 1;
-    awaited_ = Awaited::nothing;
-    owes_done_ |= is_long_ | reads_long_;
-    if (number_ % (owes_done_ ? Lane::long_done_interval : Lane::done_interval) != 0) return false;
+    if (now_.awaited == Awaited::all) done_by_all_ = now_.number - 1;
+    now_.awaited = Awaited::nothing;
+    owes_done_ |= now_.is_long | now_.reads_long;
+    if (now_.number % (owes_done_ ? Lane::long_done_interval : Lane::done_interval) != 0) return false;
     owes_done_ = false;
-    own().done().store(number_, std::memory_order_release);
+    tell_done(now_.number);
     return true;
   }
   /// There are no more calls.
-  void end() { own().done().store(number_, std::memory_order_release); }
+  void end() { tell_done(begun_); }
 
   /// ... of any member, and each is through with the last one.
-  [[nodiscard]] bool is_over() { return all_have_done(number_); }
+  [[nodiscard]] bool is_over() { return all_have_done(begun_); }
 
-  ListLink<Team> waiting_link;  // Teams
-  ContextId communicator{};     // for the trace
+  // --- instead of `finish`, of calls that overlap
+  /// Where the call stands that the team is at.
+  [[nodiscard]] const Running& suspend() const { return now_; }
+  void resume(const Running& call) { now_ = call; }
+  /// All calls before `number` have ended, by and by more of them. Whether others were told of it, who may wait for it.
+  bool have_ended_before(std::uint64_t number);
+
+  ListLink<Team> waiting_link;      // Teams
+  ContextId communicator{};         // for the trace
+  StartedCalls* started = nullptr;  // the nonblocking calls of the same members
 
  private:
-  enum class Awaited : std::uint8_t { nothing, room, one, lower, all };
   struct Written {
     std::uint64_t number = 0;
     Readers readers = Readers::none;
     std::size_t reader = 0;
   };
 
+  void tell_done(std::uint64_t number) { own().done().store(number, std::memory_order_release); }
   [[nodiscard]] const Lane& own() const { return members_[self_].lane; }
   [[nodiscard]] const Lane& lane(Rank rank) const { return members_[static_cast<std::size_t>(rank)].lane; }
   [[nodiscard]] bool has_come(std::size_t member) {
     const Lane& lane = members_[member].lane;
-    const std::uint64_t sequence = lane.sequence(number_).load(std::memory_order_acquire);
-    if (sequence < number_) return false;
-    const std::uint64_t word = lane.description(number_).load(std::memory_order_relaxed);
-    differs_ |= sequence != number_ || ((word ^ word_) & compared_) != 0;
-    reads_long_ |= Lane::is_long(word & Description::bytes_in_word);
+    const std::uint64_t sequence = lane.sequence(now_.number).load(std::memory_order_acquire);
+    if (sequence < now_.number) return false;
+    const std::uint64_t word = lane.description(now_.number).load(std::memory_order_relaxed);
+    now_.differs |= sequence != now_.number || ((word ^ now_.word) & now_.compared) != 0;
+    now_.reads_long |= Lane::is_long(word & Description::bytes_in_word);
     return true;
   }
   [[nodiscard]] std::size_t bytes_in(const Lane& lane) const {
-    return lane.description(number_).load(std::memory_order_relaxed) & Description::bytes_in_word;
+    return lane.description(now_.number).load(std::memory_order_relaxed) & Description::bytes_in_word;
   }
   [[nodiscard]] std::uint64_t done_by(std::size_t member) const {
     return members_[member].lane.done().load(std::memory_order_acquire);
@@ -157,37 +190,36 @@ class Team {
   [[nodiscard]] bool has_done(std::size_t member, std::uint64_t number);
   /// Nobody reads what is there, or all are known to be through with it; else it takes a look.
   [[nodiscard]] bool has_room() {
-    return is_free(written_[number_ % Lane::slots]) && (!is_long_ || is_free(written_long_[number_ % Lane::long_slots]));
+    return is_free(written_[now_.number % Lane::slots]) &&
+           (!now_.is_long || is_free(written_long_[now_.number % Lane::long_slots]));
   }
   [[nodiscard]] bool is_free(const Written& last) {
+    if (last.number >= ended_before_) [[unlikely]]
+      return false;
     return last.readers == Readers::none || done_by_all_ >= last.number || have_read(last);
   }
   [[nodiscard]] bool have_read(const Written& last);
   void await_first(Awaited what, std::size_t members) {
-    awaited_ = what;
-    awaited_member_ = 0;
-    awaited_end_ = members;
+    now_.awaited = what;
+    now_.awaited_member = 0;
+    now_.awaited_end = members;
   }
-  [[nodiscard]] bool awaits_several() const { return awaited_ == Awaited::lower || awaited_ == Awaited::all; }
+  [[nodiscard]] bool awaits_several() const { return now_.awaited == Awaited::lower || now_.awaited == Awaited::all; }
   [[nodiscard]] bool have_first_come() {
-    while (awaited_member_ != awaited_end_ && (awaited_member_ == self_ || has_come(awaited_member_))) ++awaited_member_;
-    return awaited_member_ == awaited_end_;
+    while (now_.awaited_member != now_.awaited_end && (now_.awaited_member == self_ || has_come(now_.awaited_member)))
+      ++now_.awaited_member;
+    return now_.awaited_member == now_.awaited_end;
   }
   [[nodiscard]] std::optional<Mismatch> find_mismatch() const;
 
+  static constexpr std::uint64_t always = ~std::uint64_t{0};
+
   const std::vector<Member> members_;
   const std::size_t self_;
-  std::uint64_t number_;  // of the running call, or of the last one
-  Description call_;
-  std::uint64_t word_ = 0;      // of the description
-  std::uint64_t compared_ = 0;  // those of its bits that are alike on all
-  bool is_long_ = false;        // it uses a long slot
-  bool reads_long_ = false;     // another member does, whose part has its own length
-  bool owes_done_ = false;      // so has one since `done` was written
-  bool differs_ = false;        // one that has come is in another call, or beyond
-  Awaited awaited_ = Awaited::nothing;
-  std::size_t awaited_member_ = 0;  // that one, or of several the first that is not there yet
-  std::size_t awaited_end_ = 0;     // of several, behind the last one
+  std::uint64_t begun_;  // the number of the last call that has begun
+  Running now_;
+  bool owes_done_ = false;          // a long slot was used since `done` was written
+  std::uint64_t ended_before_;      // own slots with this number or a greater one are still read here; `always`: none
   std::uint64_t done_by_all_;       // known without a look
   std::size_t done_by_one_of_ = 0;  // the member whom the last look was at
   std::uint64_t done_by_one_ = 0;

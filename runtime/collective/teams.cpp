@@ -6,10 +6,10 @@
 namespace sluice {
 
 LaneOffer Teams::offer() {
-  if (free_.empty() && !retired_.empty() && retired_.front().team->is_over()) {
+  if (free_.empty() && !retired_.empty() && retired_.front().is_over()) {
     const Used over = std::move(retired_.front());
     retired_.pop_front();
-    free_.push_back({.next = over.team->next(), .lane = over.offer.lane});
+    free_.push_back({.next = over.next(), .lane = over.offer.lane});
   }
   if (!free_.empty()) {
     const LaneOffer offer = free_.back();
@@ -26,6 +26,7 @@ void Teams::take_back(const LaneOffer& offer) {
 Team* Teams::make(const LaneMemory* memory, std::span<const Peer> members, Rank self, std::span<const LaneOffer> offers) {
   const LaneOffer& own = offers[static_cast<std::size_t>(self)];
   std::vector<Team::Member> team;
+  std::vector<Team::Member> started;
   std::uint64_t first = 0;
   for (std::size_t member = 0; member < members.size(); ++member) {
     const LaneOffer& offer = offers[member];
@@ -35,16 +36,23 @@ Team* Teams::make(const LaneMemory* memory, std::span<const Peer> members, Rank 
       return nullptr;
     }
     team.push_back({members[member], Lane(lane), memory->wake_mask_of(members[member])});
+    started.push_back(team.back());
+    started.back().lane = Lane(lane, Lane::Of::nonblocking_calls);
     first = std::max(first, offer.next);
   }
-  teams_.push_back({std::make_unique<Team>(std::move(team), self, first), own});
-  return teams_.back().team.get();
+  teams_.push_back({.started = std::make_unique<StartedCalls>(std::move(started), self, first),
+                    .team = std::make_unique<Team>(std::move(team), self, first),
+                    .offer = own});
+  const Used& made = teams_.back();
+  made.team->started = made.started.get();
+  return made.team.get();
 }
 
 void Teams::retire(Team& team) {
   const auto found = std::find_if(teams_.begin(), teams_.end(), [&](const Used& used) { return used.team.get() == &team; });
   if (found == teams_.end()) return;
   team.end();
+  found->started->close();
   retired_.push_back(std::move(*found));
   teams_.erase(found);
 }

@@ -6,6 +6,7 @@
 // Belongs to the engine lock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/collective/started_calls.hpp"
 #include "runtime/collective/team.hpp"
 
 namespace sluice {
@@ -56,8 +58,13 @@ class Teams {
  private:
   using Waiting = IntrusiveList<Team, &Team::waiting_link>;
   struct Used {
+    std::unique_ptr<StartedCalls> started;  // its team's
     std::unique_ptr<Team> team;
     LaneOffer offer;
+
+    [[nodiscard]] bool is_over() const { return team->is_over() && started->is_over(); }
+    /// The least number that a call of either may have.
+    [[nodiscard]] std::uint64_t next() const { return std::max(team->next(), started->next()); }
   };
 
   const std::uint32_t lanes_;

@@ -17,6 +17,12 @@ bool waits_for_neighbours_only(CollectiveKind kind) {
   return kind == CollectiveKind::neighbour_allgather || kind == CollectiveKind::neighbour_alltoall;
 }
 
+/// Calls are numbered apart that go by messages, by blocking ones in lanes, and by nonblocking ones in lanes.
+std::uint32_t numbers_of(std::uint32_t how) {
+  const bool is_in_lanes = (how & trace::collective_lanes) != 0;
+  return is_in_lanes ? how & (trace::collective_lanes | trace::collective_nonblocking) : 0;
+}
+
 }  // namespace
 
 void CollectiveAccount::add(const Event& event) {
@@ -63,12 +69,12 @@ void CollectiveAccount::begin(Rank& rank, const Event& event) {
   const trace::Record& record = event.record;
   Call call;
   call.is_nonblocking = (record.extra & trace::collective_nonblocking) != 0;
-  call.name = {event.file->header().job, record.context, (record.extra & trace::collective_lanes) != 0, record.value};
+  call.name = {event.file->header().job, record.context, numbers_of(record.extra), record.value};
   call.at = &at(rank, record.site);
   call.site = record.site;
   ++call.at->calls;
   call.at->bytes += record.bytes;
-  if (std::get<2>(call.name)) ++call.at->through_lanes;
+  if ((record.extra & trace::collective_lanes) != 0) ++call.at->through_lanes;
   if (call.is_nonblocking) ++call.at->nonblocking;
   enter(call, event);
   rank.calls[record.operation] = std::move(call);

@@ -35,8 +35,8 @@ class CollectiveAccount {
   void finish();
 
  private:
-  /// The same on all ranks of one call: job, communicator, through lanes or not, number.
-  using Name = std::tuple<std::uint64_t, std::uint32_t, bool, std::uint64_t>;
+  /// The same on all ranks of one call: job, communicator, which numbers, number.
+  using Name = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t>;
   using Turn = std::pair<Name, std::uint64_t>;  // with the serial number of the group
   /// What a rank of a call is to be told about with the others.
   struct Member {

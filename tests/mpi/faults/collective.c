@@ -100,13 +100,15 @@ int main(int argc, char** argv) {
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
-  } else if (is(how, "polled_kinds")) {  // what is odd comes when the others have long found nothing
+  } else if (is(how, "polled_kinds") ||
+             is(how, "long_polled_kinds")) {  // the others have long found nothing when the odd one comes
     MPI_Request request;
+    const int count = is(how, "polled_kinds") ? 2 : many;
     if (rank == 1) {
       usleep(100000);
-      MPI_Ibcast(row, 2, MPI_DOUBLE, 1, MPI_COMM_WORLD, &request);
+      MPI_Ibcast(in, count, MPI_DOUBLE, 1, MPI_COMM_WORLD, &request);
     } else {
-      MPI_Ibarrier(MPI_COMM_WORLD, &request);
+      MPI_Iallreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
     }
     for (int done = 0; !done;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -201,9 +201,11 @@ class Faults:
             missing = [word for word in words if word not in result.stderr]
             self.expect(f"ranks in collective calls of different {how}", result,
                         (result.returncode == 0, "the job ended with 0"), (missing, f"the message does not say {missing}"))
-        result = self.run(["collective", "polled_kinds"], 2, sluice={}, timeout=END_SECONDS)
-        self.expect("ranks that poll for collective calls of different kinds", result, (result.returncode == 0, "the job ended with 0"),
-                    ("another collective call" not in result.stderr, "nobody is told"))
+        for how in ("polled_kinds", "long_polled_kinds"):
+            result = self.run(["collective", how], 2, sluice={}, timeout=END_SECONDS)
+            self.expect(f"ranks that poll for collective calls of different {how}", result,
+                        (result.returncode == 0, "the job ended with 0"),
+                        ("another collective call" not in result.stderr, "nobody is told"))
         result = self.run(["collective", "own_lengths"], 3, sluice={}, timeout=END_SECONDS)
         self.expect("a rank whose own block has two lengths", result, (not result.ok, "the job failed"),
                     ("WRONG CLASS" in result.stderr, "another error class"))

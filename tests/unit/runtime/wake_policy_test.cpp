@@ -15,7 +15,7 @@ struct Facts {
   };
 
   bool held = false;
-  bool duties = false;
+  CollectiveDuties duties = CollectiveDuties::none;
   bool released = false;
   bool rtrs = false;
   bool shares = false;
@@ -29,7 +29,7 @@ struct Facts {
   Node node{};
 
   [[nodiscard]] bool holds_back() const { return held; }
-  [[nodiscard]] bool has_collective_duties() const { return duties; }
+  [[nodiscard]] CollectiveDuties collective_duties() const { return duties; }
   [[nodiscard]] bool has_released() const { return released; }
   [[nodiscard]] bool sends_rtrs() const { return rtrs; }
   [[nodiscard]] bool shares_copies() const { return shares; }
@@ -65,12 +65,19 @@ TEST(WakePolicy, what_opens_pages_or_ends_a_shared_copy_wakes_for_the_end_as_wel
 }
 
 TEST(WakePolicy, what_others_wait_for_in_a_collective_call_may_hang_on_any_message) {
-  EXPECT_EQ(needed_wake_mask(Facts{.duties = true}, false), WakeMask::everything);
-  EXPECT_EQ(needed_wake_mask(Facts{.duties = true}, true), WakeMask::everything);
+  EXPECT_EQ(needed_wake_mask(Facts{.duties = CollectiveDuties::by_messages}, false), WakeMask::everything);
+  EXPECT_EQ(needed_wake_mask(Facts{.duties = CollectiveDuties::by_messages}, true), WakeMask::everything);
+}
+
+TEST(WakePolicy, what_others_wait_for_in_lanes_hangs_on_lanes_too) {
+  EXPECT_EQ(needed_wake_mask(Facts{.duties = CollectiveDuties::in_lanes}, false), WakeMask::everything | EventMask::lane);
+  const Facts shared{.duties = CollectiveDuties::in_lanes, .node{.oversubscribed = true}};
+  EXPECT_EQ(needed_wake_mask(shared, false), WakeMask::none);
+  EXPECT_EQ(needed_wake_mask(shared, true), WakeMask::everything | EventMask::lane);
 }
 
 TEST(WakePolicy, where_processors_are_shared_it_waits_for_a_call_unless_the_host_has_the_application) {
-  const Facts shared{.duties = true, .node{.oversubscribed = true}};
+  const Facts shared{.duties = CollectiveDuties::by_messages, .node{.oversubscribed = true}};
   EXPECT_EQ(needed_wake_mask(shared, false), WakeMask::none);
   EXPECT_EQ(needed_wake_mask(shared, true), WakeMask::everything);
 }
