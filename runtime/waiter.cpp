@@ -69,13 +69,13 @@ void Waiter::poll_host(Lock& lock, std::uint64_t now) {
   if (now - last_host_poll_ < host_idle_ns && !host_is_busy()) return;
   last_host_poll_ = now;
   lock.unlock();
-  progress_.job().host.progress();
+  may_call_host_ = progress_.job().host.progress();
   lock.lock();
 }
 
 /// Peers may wait in the host for what only this process's calls drive.
 bool Waiter::host_is_busy() const {
-  return who_ == Who::application && progress_.job().host.outstanding && progress_.job().host.outstanding();
+  return who_ == Who::application && may_call_host_ && progress_.job().host.outstanding && progress_.job().host.outstanding();
 }
 
 void Waiter::begin(std::uint64_t now) {

@@ -41,6 +41,7 @@ class Waiter {
   std::uint64_t started_ = 0;
   std::uint64_t waited_ns_ = 0;
   std::uint64_t last_host_poll_ = 0;
+  bool may_call_host_ = true;  // as far as is known
   std::uint64_t last_window_ = 0;
   std::uint64_t last_yield_ = 0;
   std::uint64_t last_telling_ = 0;

@@ -234,7 +234,9 @@ void Session::make_engine() {
   parts.arena_is_its_own = true;
   parts.host = {.progress =
                     [] {
-                      if (may_progress_host()) progress_host();
+                      const bool may = may_progress_host();
+                      if (may) progress_host();
+                      return may;
                     },
                 .outstanding = [] { return host_activity().outstanding(); },
                 .shares_memory = [] { return host_activity().shares_memory(); },

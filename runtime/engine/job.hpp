@@ -20,8 +20,8 @@ class AliasArena;
 /// The host MPI, as far as waiting must consider it. The helper thread and the fault handler never call these.
 struct HostHooks {
   /// Gives the host a chance to progress (one cheap call). Called by application threads that wait, in carried calls or for
-  /// memory in others, lock not held: it knows which of them may call the host.
-  void (*progress)() = nullptr;
+  /// memory in others, lock not held. False: this thread may not call the host here.
+  bool (*progress)() = nullptr;
   /// Something of the host's may be outstanding (nonblocking operations, windows): progress it often and release nothing.
   bool (*outstanding)() = nullptr;
   /// Peers see at once, without a message, what this process stores (a window of shared memory): release what is matched only.

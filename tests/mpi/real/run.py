@@ -2,9 +2,12 @@
 
     run --builddir DIR               those that are installed for the tests
     run --builddir DIR --all         more, which are installed now (codes.py); each several times, with a table of time and memory
+    run --builddir DIR --all --rounds 9 --page FILE   ... which is written there too
     run --builddir DIR --only cp2k   those whose name contains this
 """
 
+import collections
+import datetime
 import pathlib
 import re
 import shutil
@@ -13,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+from sluice_dev.base import provenance
+from sluice_dev.base.confidence import interval_of_median
+from sluice_dev.base.prose import wrapped
 from sluice_dev.jobs.job import run_job
 from sluice_dev.jobs.modes import environment
 from sluice_dev.jobs.runner import Tally, parse_options
@@ -24,9 +30,10 @@ here = pathlib.Path(__file__).resolve().parent
 
 MODES = ("host", "release", "disabled")
 RANKS = (1, 2, 4)
+MOST_RATIO = 1.05  # of times, with its whole interval
 SCALAPACK = pathlib.Path("/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests")
 SHOWN_DIFFERENCES = 10
-ROUNDS = 3  # with --all
+Cost = collections.namedtuple("Cost", "name ranks seconds ratio low high resident memory")
 NUMBER = r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?"
 
 
@@ -174,7 +181,7 @@ def difference(expected, found):
 def compare(tally, name, steps, ranks, options):
     """What each mode cost, by run."""
     expected, costs = None, {mode: [] for mode in MODES}
-    for mode in [mode for _ in range(ROUNDS if options.all else 1) for mode in MODES]:
+    for mode in [mode for _ in range(options.rounds if options.all else 1) for mode in MODES]:
         title = f"{name}, {ranks} ranks, {mode}"
         if mode != "host" and options.library is None:
             tally.skips(title, "no --library")
@@ -195,16 +202,38 @@ def compare(tally, name, steps, ranks, options):
     return costs
 
 
-def cost_line(name, ranks, costs):
-    """Seconds and bytes of the host alone, and what they are multiplied by under Sluice: medians, and the ratios of the single rounds."""
+def cost_of(name, ranks, costs):
+    """Seconds and bytes of the host alone, and what they are multiplied by under Sluice: medians. None where a run is missing."""
     host, ours = costs["host"], costs["release"]
     if not host or len(host) != len(ours):
-        return ""
-    ratios = sorted(b / a for (a, _), (b, _) in zip(host, ours))
+        return None
+    ratios = [b / a for (a, _), (b, _) in zip(host, ours)]
     seconds, resident = (statistics.median(column) for column in zip(*host))
     memory = statistics.median(one for _, one in ours) / max(resident, 1)
-    return (f"    {name + ', ' + str(ranks):40} {seconds:7.2f} s {statistics.median(ratios):6.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-            f" {resident / 2**20:8.0f} MB {memory:6.2f}")
+    return Cost(name, ranks, seconds, statistics.median(ratios), *interval_of_median(ratios), resident / 2**20, memory)
+
+
+def show(costs):
+    print("table: program and ranks, seconds of the host and their multiple under Sluice, megabytes likewise")
+    for cost in costs:
+        print(f"    {cost.name + ', ' + str(cost.ranks):40} {cost.seconds:7.2f} s {cost.ratio:6.2f} ({cost.low:.2f} to {cost.high:.2f})"
+              f" {cost.resident:8.0f} MB {cost.memory:6.2f}")
+
+
+def write_page(path, costs, rounds):
+    slower = sum(cost.low > MOST_RATIO for cost in costs)
+    lines = [
+        "# Real programs", "",
+        f"Written by `tests/mpi/real/run --all --page` on {datetime.date.today()}, {provenance.commit()}: {provenance.machine()}, {rounds} rounds.", "",
+        "Programs of Debian's, and small ones against its libraries, with inputs of the tree. Each ran on the host alone and under Sluice, by turns. "
+        "Their answers were compared in every run. Seconds are those of the whole job, with start and end. "
+        "The ratio is Sluice's time over the host's, with the interval in which its median lies 95 times in 100. "
+        "Megabytes are the largest sum over the processes of a job, and what it is multiplied by.", "",
+        f"{len(costs)} jobs, geometric mean of the ratios {statistics.geometric_mean(cost.ratio for cost in costs):.2f}, "
+        f"{slower} slower than {MOST_RATIO} with their whole interval.", "",
+        "| program | ranks | host, s | ratio | interval | host, MB | memory |", "|---|---|---|---|---|---|---|"]
+    lines += [f"| {c.name} | {c.ranks} | {c.seconds:.2f} | {c.ratio:.2f} | {c.low:.2f} to {c.high:.2f} | {c.resident:.0f} | {c.memory:.2f} |" for c in costs]
+    path.write_text(wrapped("\n".join(lines) + "\n"))
 
 
 def wanted_codes(tally, options):
@@ -223,13 +252,17 @@ def main():
     def add(parser):
         parser.add_argument("--only", help="programs whose name contains this")
         parser.add_argument("--all", action="store_true", help="more programs, installed now; time and memory")
+        parser.add_argument("--rounds", type=int, default=3, help="of each program, with --all")
+        parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="where the table is written, too")
     options = parse_options(__doc__.partition("\n")[0], 120, add)
     tally = Tally()
     programs = {name: steps for name, steps in PROGRAMS.items() if (options.only or "").lower() in name.lower()}
     if options.all:
         programs |= dict(wanted_codes(tally, options))
-    lines = [cost_line(name, ranks, compare(tally, name, steps, ranks, options)) for name, steps in programs.items() for ranks in RANKS]
+    costs = [cost_of(name, ranks, compare(tally, name, steps, ranks, options)) for name, steps in programs.items() for ranks in RANKS]
+    costs = [cost for cost in costs if cost]
     if options.all:
-        print("table: program and ranks, seconds of the host and their multiple under Sluice, megabytes likewise")
-        print("\n".join(line for line in lines if line))
+        show(costs)
+    if options.page and costs:
+        write_page(options.page, costs, options.rounds)
     tally.finish()

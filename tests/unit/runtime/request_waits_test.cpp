@@ -35,7 +35,7 @@ class RequestWaitsTest : public testing::Test {
     // Nothing is released, and that is counted; and nobody sleeps until the host has had many turns.
     host_turns_ = 0;
     made.host.outstanding = [] { return host_turns_ < host_has_work_for; };
-    made.host.progress = [] { ++host_turns_; };
+    made.host.progress = [] { return ++host_turns_ > 0; };
     return made;
   }
   void wait_for_all(const std::vector<Request*>& requests) {

@@ -15,16 +15,21 @@ namespace {
 
 int host_polls = 0;
 bool host_has_work = false;
+bool host_may_be_called = true;
 
 class WaiterTest : public testing::Test {
  protected:
   WaiterTest() {
     host_polls = 0;
     host_has_work = false;
+    host_may_be_called = true;
   }
   static EngineParts parts(RecordingDoorbell& doorbell) {
     EngineParts made = one_of_two(Peer{0}, doorbell, {});
-    made.host.progress = [] { ++host_polls; };
+    made.host.progress = [] {
+      ++host_polls;
+      return host_may_be_called;
+    };
     made.host.outstanding = [] { return host_has_work; };
     return made;
   }
@@ -60,6 +65,12 @@ TEST_F(WaiterTest, does_not_sleep_while_peers_may_wait_in_the_host) {
   EXPECT_FALSE(has(wait(Waiter::Who::application, 5'000'000), "sleep"));
   EXPECT_GE(host_polls, 20);
   EXPECT_TRUE(has(wait(Waiter::Who::fault_handler, 3'000'000), "sleep"));
+}
+
+TEST_F(WaiterTest, sleeps_where_its_thread_may_not_call_the_host) {
+  host_has_work = true;
+  host_may_be_called = false;
+  EXPECT_TRUE(has(wait(Waiter::Who::application, 5'000'000), "sleep"));
 }
 
 TEST_F(WaiterTest, the_host_progresses_in_calls_of_the_application_only) {
