@@ -5,7 +5,7 @@
 // calls with nothing in between. Of others, what they demand even of calls that take no time is not counted. They need a
 // processor for each rank.
 //
-// One line of `calls` is one call.
+// One line of `calls` is one call. Those with `_work` compute before they wait, for 2 ns a byte, which is counted.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -60,6 +60,19 @@ struct Call {
 };
 
 void wait_for(MPI_Request request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
+
+void be_busy(double seconds) {
+  const double until = now() + seconds;
+  while (now() < until) {
+  }
+}
+
+/// Computes for longer than such a call takes, outside of MPI, before it waits.
+void wait_after_work(MPI_Request request, int bytes) {
+  constexpr double per_byte = 2e-9;
+  be_busy(per_byte * bytes);
+  wait_for(request);
+}
 
 constexpr std::array calls{
     Call{"Barrier", Flow::all, Blocks::none, Blocks::none, false, [](const Buffers&) { MPI_Barrier(MPI_COMM_WORLD); }},
@@ -118,6 +131,30 @@ constexpr std::array calls{
            MPI_Request request;
            MPI_Ialltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
            wait_for(request);
+         }},
+    Call{"Iallgather", Flow::all, Blocks::one, Blocks::each, false,
+         [](const Buffers& b) {
+           MPI_Request request;
+           MPI_Iallgather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+           wait_for(request);
+         }},
+    Call{"Ireduce", Flow::to_root, Blocks::one, Blocks::one_at_root, true,
+         [](const Buffers& b) {
+           MPI_Request request;
+           MPI_Ireduce(b.out, b.in, b.doubles(), MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD, &request);
+           wait_for(request);
+         }},
+    Call{"Iallreduce_work", Flow::all, Blocks::one, Blocks::one, true,
+         [](const Buffers& b) {
+           MPI_Request request;
+           MPI_Iallreduce(b.out, b.in, b.doubles(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+           wait_after_work(request, b.bytes);
+         }},
+    Call{"Ialltoall_work", Flow::all, Blocks::each, Blocks::each, false,
+         [](const Buffers& b) {
+           MPI_Request request;
+           MPI_Ialltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+           wait_after_work(request, b.bytes);
          }},
 #ifdef PERSISTENT
     Call{"Barrier_init", Flow::all, Blocks::none, Blocks::none, false, nullptr,
@@ -286,11 +323,7 @@ double time_of(Operation& operation, Flow flow, double gap, int times) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = now();
   for (const double length : lengths) {
-    if (length != 0) {
-      const double until = now() + length;
-      while (now() < until) {
-      }
-    }
+    if (length != 0) be_busy(length);
     operation.step();
   }
   double found = (now() - start - gaps.demanded()) / times;

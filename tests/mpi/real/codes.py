@@ -97,6 +97,6 @@ CODES = {
     "SLEPc": Code((*PETSC, "libslepc-real3.18-dev"), compiled("petsc.c", ["-DSLEPC"], pkg_config=("slepc", "petsc"))),
     "h5py": Code(("python3-h5py-mpi",), python("h5py_file.py")),
     "mpi4py-fft": Code(("python3-mpi4py-fft",), python("mpi4py_fft_cube.py")),
-    "Meep": Code(("python3-meep-openmpi",), python("meep_waveguide.py"), "^energy"),
+    "Meep": Code(("python3-meep-openmpi", "python3-matplotlib"), python("meep_waveguide.py"), "^energy"),
     "CP2K": Code(("cp2k",), with_input("cp2k.psmp", "water.cp2k", "-i", "water.cp2k"), r"ENERGY\|"),
 }

@@ -198,7 +198,8 @@ def compare(tally, name, steps, ranks, options):
         if found is not None and expected is not None:
             complaint = difference(expected, found)
         tally.check(title, complaint)
-        costs[mode].append(cost)
+        if not complaint:
+            costs[mode].append(cost)
     return costs
 
 
