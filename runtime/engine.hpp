@@ -19,6 +19,7 @@
 #include "runtime/alias/memory_moves.hpp"
 #include "runtime/base/call_site.hpp"
 #include "runtime/base/types.hpp"
+#include "runtime/collective/neighbours.hpp"
 #include "runtime/collective/reduction.hpp"
 #include "runtime/collective/teams.hpp"
 #include "runtime/datatype/layout.hpp"
@@ -208,6 +209,22 @@ class Engine {
     };
     [[nodiscard]] Exchanged exchange(Context& context, Team& team, Description::Kind kind, Rank root,
                                      std::span<const UserBuffer> sent, std::span<const UserBuffer> received);
+    /// Between neighbours. `sent`: by destination, or one part for all; `received`: by source.
+    struct Neighbours {
+      Description::Kind kind{};
+      const Neighbourhood& between;
+      std::span<const UserBuffer> sent;
+      std::span<const UserBuffer> received;
+    };
+    /// By edge, empty where nothing is: what lanes had no room for.
+    struct NeighboursExchanged {
+      std::optional<Mismatch> mismatch;
+      std::vector<bool> sent_left;
+      std::vector<bool> received_left;
+      bool is_truncated = false;
+      [[nodiscard]] bool is_complete() const { return sent_left.empty() && received_left.empty(); }
+    };
+    [[nodiscard]] NeighboursExchanged exchange(Context& context, Team& team, const Neighbours& call);
 
     // By messages: of any length, to any node (collective_calls.hpp). All members call the same, in one order.
     /// Returns when the call is done, or what is left of it is under guard.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "interpose/host/host.hpp"
+#include "interpose/mpi/handle_table.hpp"
 #include "interpose/session/session.hpp"
 #include "runtime/host_calls.hpp"
 
@@ -11,12 +12,8 @@ namespace sluice {
 namespace {
 
 constinit HostActivity activity;
-
-/// Persistent requests of the host's that are active: rare, they belong to communicators that are not adopted.
-struct ActivePersistent {
-  std::mutex mutex;
-  std::set<MPI_Request> requests;
-};
+/// Persistent requests of the host's that are active. No two threads start or complete one at a time.
+constinit HandleTable<HostActivity> active_persistent;
 
 /// Windows of shared memory that are open. Between the host's end of a window and ours another thread may get one with the same
 /// handle, so one may be there twice.
@@ -32,13 +29,8 @@ void decrement(std::atomic<std::size_t>& count) {
   }
 }
 
-ActivePersistent& active_persistent() {
-  static auto* const active = new ActivePersistent;  // never destroyed: other threads may outlive the exit handlers
-  return *active;
-}
-
 SharedWindows& shared_windows() {
-  static auto* const open = new SharedWindows;  // likewise
+  static auto* const open = new SharedWindows;  // never destroyed: other threads may outlive the exit handlers
   return *open;
 }
 
@@ -87,9 +79,9 @@ int HostActivity::freed(int code, MPI_Win window) {
 }
 
 void HostActivity::persistent_started(MPI_Request request) {
-  auto& active = active_persistent();
-  const std::scoped_lock guard(active.mutex);
-  if (active.requests.insert(request).second) count_.fetch_add(1, std::memory_order_relaxed);
+  if (active_persistent.find(request)) return;
+  active_persistent.insert(request, this);
+  count_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void HostActivity::completed(MPI_Request before, MPI_Request after) {
@@ -98,9 +90,9 @@ void HostActivity::completed(MPI_Request before, MPI_Request after) {
     decrement(count_);
     return;
   }
-  auto& active = active_persistent();
-  const std::scoped_lock guard(active.mutex);
-  if (active.requests.erase(before) != 0) decrement(count_);
+  if (!active_persistent.find(before)) return;
+  active_persistent.erase(before);
+  decrement(count_);
 }
 
 void progress_host() {

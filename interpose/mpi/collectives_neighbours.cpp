@@ -1,5 +1,5 @@
-// MPI_Neighbor_allgather, MPI_Neighbor_alltoall, those with counts, their nonblocking and persistent forms: by messages, each of
-// which lands where it belongs.
+// MPI_Neighbor_allgather, MPI_Neighbor_alltoall, those with counts, their nonblocking and persistent forms. Short parts of
+// blocking ones go through lanes inside a node, all others by messages, each of which lands where it belongs.
 
 #include "interpose/mpi/neighbour_call.hpp"
 
@@ -11,55 +11,80 @@ using forms::Nonblocking;
 using forms::Persistent;
 using Prepared = std::optional<PreparedCollective>;
 
-Prepared prepared(const NeighbourCall& call, bool is_carried, CallSite site) {
-  return is_carried ? Prepared(call.prepare(site)) : std::nullopt;
+/// `arguments`: what was sent, and what is received.
+std::optional<int> in_lanes(OrderKind kind, CallSite site, MPI_Comm comm, const auto&... arguments) {
+  NeighbourCall call(kind, NeighbourCall::Way::lanes, comm);
+  return call.between(arguments...) ? std::optional(call.carry_out_in_lanes(site)) : std::nullopt;
+}
+
+Prepared by_messages(OrderKind kind, CallSite site, MPI_Comm comm, const auto&... arguments) {
+  NeighbourCall call(kind, NeighbourCall::Way::messages, comm);
+  return call.between(arguments...) ? Prepared(call.prepare(site)) : std::nullopt;
 }
 
 struct NeighborAllgatherCall {
+  static constexpr auto kind = OrderKind::neighbour_allgather;
+  static auto carry_out_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
+                              MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+    return in_lanes(kind, site, comm, OneBlock{sent, sent_count, sent_type}, equal(received, count, type));
+  }
   static Prepared prepare(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
                           MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
-    NeighbourCall call(OrderKind::neighbour_allgather, comm);
-    const bool is_carried = call.between(OneBlock{sent, sent_count, sent_type}, equal(received, count, type));
-    return prepared(call, is_carried, site);
+    return by_messages(kind, site, comm, OneBlock{sent, sent_count, sent_type}, equal(received, count, type));
   }
 };
 
 struct NeighborAllgathervCall {
+  static constexpr auto kind = OrderKind::neighbour_allgather;
+  static auto carry_out_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
+                              auto counts, auto displacements, MPI_Datatype type, MPI_Comm comm) {
+    return in_lanes(kind, site, comm, OneBlock{sent, sent_count, sent_type}, counted(received, counts, displacements, type));
+  }
   static Prepared prepare(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
                           auto counts, auto displacements, MPI_Datatype type, MPI_Comm comm) {
-    NeighbourCall call(OrderKind::neighbour_allgather, comm);
-    const bool is_carried = call.between(OneBlock{sent, sent_count, sent_type}, counted(received, counts, displacements, type));
-    return prepared(call, is_carried, site);
+    return by_messages(kind, site, comm, OneBlock{sent, sent_count, sent_type}, counted(received, counts, displacements, type));
   }
 };
 
 struct NeighborAlltoallCall {
+  static constexpr auto kind = OrderKind::neighbour_alltoall;
+  static auto carry_out_short(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
+                              MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+    return in_lanes(kind, site, comm, equal(sent, sent_count, sent_type), equal(received, count, type));
+  }
   static Prepared prepare(CallSite site, const void* sent, MPI_Count sent_count, MPI_Datatype sent_type, const void* received,
                           MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
-    NeighbourCall call(OrderKind::neighbour_alltoall, comm);
-    const bool is_carried = call.between(equal(sent, sent_count, sent_type), equal(received, count, type));
-    return prepared(call, is_carried, site);
+    return by_messages(kind, site, comm, equal(sent, sent_count, sent_type), equal(received, count, type));
   }
 };
 
 struct NeighborAlltoallvCall {
+  static constexpr auto kind = OrderKind::neighbour_alltoall;
+  static auto carry_out_short(CallSite site, const void* sent, auto sent_counts, auto sent_displacements, MPI_Datatype sent_type,
+                              const void* received, auto counts, auto displacements, MPI_Datatype type, MPI_Comm comm) {
+    return in_lanes(kind, site, comm, counted(sent, sent_counts, sent_displacements, sent_type),
+                    counted(received, counts, displacements, type));
+  }
   static Prepared prepare(CallSite site, const void* sent, auto sent_counts, auto sent_displacements, MPI_Datatype sent_type,
                           const void* received, auto counts, auto displacements, MPI_Datatype type, MPI_Comm comm) {
-    NeighbourCall call(OrderKind::neighbour_alltoall, comm);
-    const bool is_carried =
-        call.between(counted(sent, sent_counts, sent_displacements, sent_type), counted(received, counts, displacements, type));
-    return prepared(call, is_carried, site);
+    return by_messages(kind, site, comm, counted(sent, sent_counts, sent_displacements, sent_type),
+                       counted(received, counts, displacements, type));
   }
 };
 
 struct NeighborAlltoallwCall {
+  static constexpr auto kind = OrderKind::neighbour_alltoall;
+  static auto carry_out_short(CallSite site, const void* sent, auto sent_counts, auto sent_displacements,
+                              const MPI_Datatype sent_types[], const void* received, auto counts, auto displacements,
+                              const MPI_Datatype types[], MPI_Comm comm) {
+    return in_lanes(kind, site, comm, typed(sent, sent_counts, sent_displacements, sent_types),
+                    typed(received, counts, displacements, types));
+  }
   static Prepared prepare(CallSite site, const void* sent, auto sent_counts, auto sent_displacements,
                           const MPI_Datatype sent_types[], const void* received, auto counts, auto displacements,
                           const MPI_Datatype types[], MPI_Comm comm) {
-    NeighbourCall call(OrderKind::neighbour_alltoall, comm);
-    const bool is_carried =
-        call.between(typed(sent, sent_counts, sent_displacements, sent_types), typed(received, counts, displacements, types));
-    return prepared(call, is_carried, site);
+    return by_messages(kind, site, comm, typed(sent, sent_counts, sent_displacements, sent_types),
+                       typed(received, counts, displacements, types));
   }
 };
 

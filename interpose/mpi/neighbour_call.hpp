@@ -15,8 +15,9 @@ namespace sluice {
 
 class NeighbourCall {
  public:
+  enum class Way : std::uint8_t { messages, lanes };
   /// `kind`: neighbour_allgather or neighbour_alltoall.
-  NeighbourCall(OrderKind kind, MPI_Comm comm);
+  NeighbourCall(OrderKind kind, Way way, MPI_Comm comm);
 
   /// False: the host carries it.
   template <typename Make>
@@ -36,8 +37,12 @@ class NeighbourCall {
 
   /// Where it is carried. Its buffers are complete, and where the processor reaches them.
   [[nodiscard]] PreparedCollective prepare(CallSite site) const;
+  /// In lanes, and by messages what has no room there. MPI's answer.
+  [[nodiscard]] int carry_out_in_lanes(CallSite site) const;
 
  private:
+  using Bytes = std::vector<std::size_t>;  // by edge
+
   template <typename Make>
   static Blocks blocks_of(std::span<const Edge> neighbours, const AllBlocks<Make>& all) {
     if (neighbours.empty()) return {};
@@ -47,9 +52,13 @@ class NeighbourCall {
   [[nodiscard]] bool is_in_order() const;
   [[nodiscard]] bool agrees_with_itself() const;
   [[nodiscard]] const BufferArgument& sent_to(std::size_t destination) const;
-  [[nodiscard]] Schedule schedule() const;
+  [[nodiscard]] Bytes sent_bytes() const;
+  [[nodiscard]] Bytes received_bytes() const;
+  void prepare_buffers(PreparedCollective& call) const;
+  void prepare_schedule(PreparedCollective& call, const Bytes& to, const Bytes& from) const;
 
   OrderKind kind_;
+  Way way_;
   Communicator* communicator_;
   const Neighbourhood* neighbours_ = nullptr;
   Blocks operand_;

@@ -22,8 +22,12 @@ struct Description {
   [[nodiscard]] bool has_root() const {
     return kind == Kind::bcast || kind == Kind::reduce || kind == Kind::gather || kind == Kind::scatter;
   }
+  [[nodiscard]] bool is_between_neighbours() const {
+    return kind == Kind::neighbour_allgather || kind == Kind::neighbour_alltoall;
+  }
   [[nodiscard]] bool has_blocks() const {
-    return kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather || kind == Kind::alltoall;
+    return kind == Kind::gather || kind == Kind::scatter || kind == Kind::allgather || kind == Kind::alltoall ||
+           is_between_neighbours();
   }
   /// Each member publishes a part of its own length.
   [[nodiscard]] bool is_counted() const { return has_blocks() && reduction == counted; }

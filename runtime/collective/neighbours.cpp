@@ -1,5 +1,6 @@
 #include "runtime/collective/neighbours.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace sluice {
@@ -15,6 +16,16 @@ std::vector<Edge> numbered(std::span<const Rank> ranks) {
   return all;
 }
 
+std::vector<Rank> ranks_of(std::span<const Edge> edges) {
+  std::vector<Rank> ranks;
+  for (const Edge& edge : edges) {
+    if (edge.exists()) ranks.push_back(edge.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
 }  // namespace
 
 Neighbourhood neighbours_in_grid(std::span<const Rank> neighbours) {
@@ -25,11 +36,14 @@ Neighbourhood neighbours_in_grid(std::span<const Rank> neighbours) {
     all.sources.push_back({neighbours[block], opposite});
     all.destinations.push_back({neighbours[block], direction});
   }
+  all.source_ranks = ranks_of(all.sources);
   return all;
 }
 
 Neighbourhood neighbours_in_graph(std::span<const Rank> sources, std::span<const Rank> destinations) {
-  return {numbered(sources), numbered(destinations)};
+  Neighbourhood all{numbered(sources), numbered(destinations), {}};
+  all.source_ranks = ranks_of(all.sources);
+  return all;
 }
 
 }  // namespace sluice

@@ -32,6 +32,8 @@ struct Neighbourhood {
   // By block.
   std::vector<Edge> sources;
   std::vector<Edge> destinations;
+  /// Those that are sources, each once, in order.
+  std::vector<Rank> source_ranks;
 };
 
 /// Of each dimension the lower neighbour, then the upper one.

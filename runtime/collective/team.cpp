@@ -44,7 +44,8 @@ bool Team::have_read(const Written& last) {
 
 std::optional<Mismatch> Team::find_mismatch() const {
   const std::size_t end = awaits_several() ? now_.awaited_end : now_.awaited_member + 1;
-  for (std::size_t member = awaits_several() ? 0 : now_.awaited_member; member < end; ++member) {
+  for (std::size_t place = awaits_several() ? 0 : now_.awaited_member; place < end; ++place) {
+    const std::size_t member = member_at(place);
     if (member == self_) continue;
     const std::uint64_t word = members_[member].lane.description(now_.number).load(std::memory_order_relaxed);
     const bool runs_ahead = members_[member].lane.sequence(now_.number).load(std::memory_order_relaxed) != now_.number;

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/base/intrusive_list.hpp"
@@ -44,7 +45,7 @@ class Team {
   enum class Calls : std::uint8_t { follow_each_other, overlap };
 
  private:
-  enum class Awaited : std::uint8_t { nothing, room, one, lower, all };
+  enum class Awaited : std::uint8_t { nothing, room, one, some, lower, all };
 
  public:
   /// Where this rank stands in a call. Its contents are the team's.
@@ -59,6 +60,7 @@ class Team {
     Awaited awaited = Awaited::nothing;
     std::size_t awaited_member = 0;  // that one, or of several the first that is not there yet
     std::size_t awaited_end = 0;     // of several, behind the last one
+    std::span<const Rank> some{};    // of some, those; the two above are places in it
   };
 
   /// `first`: the number of the first call, alike on all; none of the lanes has it or a greater one.
@@ -103,6 +105,11 @@ class Team {
     now_.awaited = Awaited::one;
     now_.awaited_member = static_cast<std::size_t>(rank);
   }
+  /// ... of these, which stay where they are. This rank may be among them.
+  void await_some(std::span<const Rank> ranks) {
+    await_first(Awaited::some, ranks.size());
+    now_.some = ranks;
+  }
   /// What is awaited is there.
   [[nodiscard]] bool is_there() {
     switch (now_.awaited) {
@@ -110,6 +117,8 @@ class Team {
         return has_room();
       case Awaited::one:
         return has_come(now_.awaited_member);
+      case Awaited::some:
+        return have_some_come();
       case Awaited::lower:
       case Awaited::all:
         return have_first_come();
@@ -121,7 +130,7 @@ class Team {
   /// The member whose part is awaited, and was not there when it was last looked for.
   [[nodiscard]] std::optional<Rank> missing() const {
     const bool is_member = now_.awaited == Awaited::one || (awaits_several() && now_.awaited_member != now_.awaited_end);
-    return is_member ? std::optional(Rank{static_cast<int>(now_.awaited_member)}) : std::nullopt;
+    return is_member ? std::optional(Rank{static_cast<int>(member_at(now_.awaited_member))}) : std::nullopt;
   }
   /// Once it is there.
   [[nodiscard]] const std::byte* part(Rank rank) const {
@@ -204,11 +213,21 @@ class Team {
     now_.awaited_member = 0;
     now_.awaited_end = members;
   }
-  [[nodiscard]] bool awaits_several() const { return now_.awaited == Awaited::lower || now_.awaited == Awaited::all; }
+  [[nodiscard]] bool awaits_several() const { return now_.awaited > Awaited::one; }
+  [[nodiscard]] std::size_t member_at(std::size_t place) const {
+    return now_.awaited == Awaited::some ? static_cast<std::size_t>(now_.some[place]) : place;
+  }
   [[nodiscard]] bool have_first_come() {
     while (now_.awaited_member != now_.awaited_end && (now_.awaited_member == self_ || has_come(now_.awaited_member)))
       ++now_.awaited_member;
     return now_.awaited_member == now_.awaited_end;
+  }
+  [[nodiscard]] bool have_some_come() {
+    for (; now_.awaited_member != now_.awaited_end; ++now_.awaited_member) {
+      const std::size_t member = member_at(now_.awaited_member);
+      if (member != self_ && !has_come(member)) return false;
+    }
+    return true;
   }
   [[nodiscard]] std::optional<Mismatch> find_mismatch() const;
 

@@ -210,9 +210,9 @@ std::vector<ConfigVariable> make_table() {
       one_of(&Config::collectives, carry_modes,
              {"SLUICE_COLLECTIVES", "off, auto or all", "auto",
               "Which collective calls Sluice carries. auto: those of which all members know how long they are, and inside a node "
-              "blocking ones with counts by rank. all: the other ones with counts by rank and those between neighbours as well, "
-              "which take longer than the host's when they are short. The least that a rank has holds for all of its node, and "
-              "for all that goes between nodes."}),
+              "blocking ones with counts by rank or between neighbours. all: the other ones of these as well, which take longer "
+              "than the host's when they are short. The least that a rank has holds for all of its node, and for all that goes "
+              "between nodes."}),
       one_of(
           &Config::one_sided, carry_modes,
           {"SLUICE_ONESIDED", "off, auto or all", "auto",

@@ -126,7 +126,7 @@ PROGRAMS = [
     Program("coll_messages", ranks=COLLECTIVE_RANKS, host_is_right=False, seconds=240),
     Program("coll_blocks", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
     Program("coll_block_cases", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
-    Program("coll_neighbours", ranks=ALL_COLLECTIVE_RANKS, host_is_right=False, seconds=240),
+    Program("coll_neighbours", ranks=ALL_COLLECTIVE_RANKS | {**COLLECTIVE_RANKS, "release": (2, 3, 4, 5, 8)}, host_is_right=False, seconds=240),
     Program("coll_open", ranks=COLLECTIVE_RANKS | {"all-collectives": (2, 4)}, host_is_right=False, seconds=240),
     Program("coll_operations", ranks=COLLECTIVE_RANKS, host_is_right=False, seconds=240),
     Program("coll_persistent", ranks=COLLECTIVE_RANKS | {"all-collectives": (2, 3)}, seconds=240),

@@ -217,11 +217,18 @@ typedef void (*Call)(const Topology* topology, int count, int nonblocking);
 static const Call calls[] = {allgather, allgather_counts, alltoall, alltoall_counts, alltoall_types};
 enum { count_of_calls = sizeof calls / sizeof *calls };
 
+// Else they are the host's, and Open MPI 4.1 gets them wrong.
+static int carries_nonblocking(void) {
+  const char* carried = getenv("SLUICE_COLLECTIVES");
+  return carried && strcmp(carried, "all") == 0;
+}
+
 // Other collectives of the communicator go on beside: its calls are numbered alike on all members.
 static void in_all_ways(Topology topology) {
+  const int forms = carries_nonblocking() ? 2 : 1;
   for (int l = 0; l < count_of_lengths; l++) {
     for (int c = 0; c < count_of_calls; c++) {
-      for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+      for (int nonblocking = 0; nonblocking < forms; nonblocking++) {
         calls[c](&topology, lengths[l], nonblocking);
         int sum = 1, members;
         MPI_Comm_size(topology.comm, &members);
@@ -344,6 +351,7 @@ static void a_duplicate(void) {
 // Many open at a time, completed in another order, beside messages.
 static void many_open(void) {
   enum { open = 10, count = 3000 };
+  if (!carries_nonblocking()) return;
   MPI_Comm comm;
   MPI_Cart_create(WORLD, 1, &size, (int[]){1}, 0, &comm);
   const Topology line = of_grid(comm, 1);

@@ -225,7 +225,8 @@ def write_page(path, costs, rounds):
     slower = sum(cost.low > MOST_RATIO for cost in costs)
     lines = [
         "# Real programs", "",
-        f"Written by `tests/mpi/real/run --all --page` on {datetime.date.today()}, {provenance.commit()}: {provenance.machine()}, {rounds} rounds.", "",
+        f"Written by `tests/mpi/real/run --all --page` on {datetime.date.today()}, {provenance.commit()}: {provenance.machine()}, "
+        f"{rounds} rounds.", "",
         "Programs of Debian's, and small ones against its libraries, with inputs of the tree. Each ran on the host alone and under Sluice, by turns. "
         "Their answers were compared in every run. Seconds are those of the whole job, with start and end. "
         "The ratio is Sluice's time over the host's, with the interval in which its median lies 95 times in 100. "
@@ -233,7 +234,8 @@ def write_page(path, costs, rounds):
         f"{len(costs)} jobs, geometric mean of the ratios {statistics.geometric_mean(cost.ratio for cost in costs):.2f}, "
         f"{slower} slower than {MOST_RATIO} with their whole interval.", "",
         "| program | ranks | host, s | ratio | interval | host, MB | memory |", "|---|---|---|---|---|---|---|"]
-    lines += [f"| {c.name} | {c.ranks} | {c.seconds:.2f} | {c.ratio:.2f} | {c.low:.2f} to {c.high:.2f} | {c.resident:.0f} | {c.memory:.2f} |" for c in costs]
+    lines += [f"| {c.name} | {c.ranks} | {c.seconds:.2f} | {c.ratio:.2f} | {c.low:.2f} to {c.high:.2f} | {c.resident:.0f} | {c.memory:.2f} |"
+              for c in costs]
     path.write_text(wrapped("\n".join(lines) + "\n"))
 
 

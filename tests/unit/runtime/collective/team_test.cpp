@@ -237,6 +237,30 @@ TEST(Team, a_root_stops_earlier_when_its_long_slots_are_full) {
   }
 }
 
+TEST(Team, who_waits_for_some_does_not_wait_for_the_others) {
+  TeamsOfAll all(4);
+  const auto teams = all.make();
+  const auto enter = [&](std::size_t member, const Description& call) {
+    teams[member]->begin(call);
+    teams[member]->await_room();
+    ASSERT_TRUE(teams[member]->is_there());
+    teams[member]->publish(Team::Readers::all);
+  };
+  const std::array neighbours{Rank{0}, Rank{2}};
+  enter(0, {.kind = Kind::barrier});
+  teams[0]->await_some(neighbours);
+  EXPECT_FALSE(teams[0]->is_there());
+  EXPECT_EQ(teams[0]->missing(), Rank{2});
+  enter(3, {.kind = Kind::barrier});
+  EXPECT_FALSE(teams[0]->is_there());
+  enter(2, bcast_of(8, 1));
+  EXPECT_TRUE(teams[0]->is_there());
+  EXPECT_FALSE(teams[0]->missing());
+  const auto found = teams[0]->mismatch();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, Rank{2});
+}
+
 TEST(Team, members_in_different_calls_are_told_of) {
   TeamsOfAll all(3);
   const auto teams = all.make();
