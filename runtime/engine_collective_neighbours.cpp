@@ -85,7 +85,7 @@ NeighboursExchanged Engine::Collectives::exchange(Context& context, Team& team, 
   NeighboursExchanged found;
   TeamCall through(*impl_, team, parts.description(), std::max(sum_of_bytes(call.sent), sum_of_bytes(call.received)));
   parts.put(found);
-  through.publish(Team::Readers::all);
+  through.publish(call.between.destination_ranks);
   team.await_some(call.between.source_ranks);
   through.wait();
   found.mismatch = team.mismatch();

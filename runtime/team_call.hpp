@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "runtime/engine/collective_trace.hpp"
 #include "runtime/engine_impl.hpp"
@@ -47,6 +48,11 @@ class TeamCall {
     team_.publish(readers, reader);
     if (readers == Team::Readers::one) wake(team_.members()[static_cast<std::size_t>(reader)]);
     if (readers == Team::Readers::all) wake_all();
+  }
+
+  void publish(std::span<const Rank> readers) {
+    team_.publish(readers);
+    for (const Rank reader : readers) wake(team_.members()[static_cast<std::size_t>(reader)]);
   }
 
   /// Until what the team awaits is there.
@@ -131,13 +137,11 @@ class TeamCall {
   }
 
   void wake(const Team::Member& member) {
-    if (Team::is_asleep(member)) [[unlikely]]
+    if (member.peer != impl_.job.self && Team::is_asleep(member)) [[unlikely]]
       impl_.job.transport->wake_for_lane(member.peer);
   }
   void wake_all() {
-    for (const Team::Member& member : team_.members()) {
-      if (member.peer != impl_.job.self) wake(member);
-    }
+    for (const Team::Member& member : team_.members()) wake(member);
   }
 
   Engine::Impl& impl_;

@@ -36,7 +36,8 @@ Blocks equal_blocks(const void* base, MPI_Count count, MPI_Datatype type, int ra
   const FlatType* const flat = flat_type(type);
   if (!flat || count < 0) return no_blocks();
   Blocks blocks;
-  for (int rank = 0; rank < ranks; ++rank) blocks.emplace_back(at(base, rank * count * flat->layout->extent()), count, type);
+  blocks.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) blocks.emplace_back(at(base, rank * count * flat->layout->extent()), count, flat);
   return blocks;
 }
 
@@ -45,8 +46,9 @@ Blocks counted_blocks(const void* base, const Count counts[], const Displacement
   const FlatType* const flat = flat_type(type);
   if (!flat || !counts || !displacements) return no_blocks();
   Blocks blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank)
-    blocks.emplace_back(at(base, displacements[rank] * flat->layout->extent()), counts[rank], type);
+    blocks.emplace_back(at(base, displacements[rank] * flat->layout->extent()), counts[rank], flat);
   return blocks;
 }
 
@@ -55,6 +57,7 @@ Blocks typed_blocks(const void* base, const Count counts[], const Displacement d
                     int ranks) {
   if (!counts || !displacements || !types) return no_blocks();
   Blocks blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) blocks.emplace_back(at(base, displacements[rank]), counts[rank], types[rank]);
   return blocks;
 }
@@ -132,6 +135,8 @@ std::size_t BlockCall::agreed_bytes() const {
 }
 
 void BlockCall::prepare_buffers(PreparedCollective& call) const {
+  call.order.buffers.operand.reserve(operand_.size());
+  call.order.buffers.result.reserve(result_.size());
   for (const BufferArgument& block : operand_) call.order.buffers.operand.push_back(call.read(block));
   const bool is_exchanged = is_exchange_in_place();
   const bool has_own_part = in_place_ && !is_exchanged;

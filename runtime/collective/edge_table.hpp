@@ -20,7 +20,9 @@ namespace sluice {
 
 class EdgeTable {
  public:
-  static constexpr std::size_t bytes = Lane::most_bytes;
+  static constexpr std::size_t bytes = Lane::most_wide_bytes;
+  /// A longer part goes by a message of its own, which takes less time.
+  static constexpr std::size_t most_part_bytes = Lane::most_bytes - 1;
 
  private:
   static constexpr std::uint64_t no_table = ~std::uint64_t{0};
@@ -32,7 +34,7 @@ class EdgeTable {
     std::uint16_t length = left_out;
   };
   static_assert(bytes < left_out);
-  static constexpr std::size_t most_entries = bytes / 2 / sizeof(Entry);
+  static constexpr std::size_t most_entries = Lane::most_bytes / 2 / sizeof(Entry);
   static constexpr std::size_t table_bytes(std::size_t entries) { return sizeof(std::uint64_t) + entries * sizeof(Entry); }
 
  public:
@@ -44,7 +46,7 @@ class EdgeTable {
 
     /// Where the next part begins in the payload; nothing where it is left out.
     std::optional<std::size_t> add(std::size_t part_bytes) {
-      if (!has_table_ || part_bytes > bytes - used_) return std::nullopt;
+      if (!has_table_ || part_bytes > most_part_bytes || part_bytes > bytes - used_) return std::nullopt;
       const std::size_t begin = used_;
       used_ += part_bytes;
       return begin;

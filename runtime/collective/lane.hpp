@@ -8,6 +8,7 @@
 //            readers that are behind go through them like a stream
 //   near     of a long slot, some lines for a longer payload, all in one page
 //   far      a page for one that is longer still, which comes into being when it is used
+//   wide     of blocking calls, several pages for one that needs more: number n uses the wide slot n % wide_slots
 //   done     one line of the lane: a number that the owner is through with
 //
 // Writer / reader / ordering, and why it is enough:
@@ -20,11 +21,13 @@
 //                 release, acquire: its reads come before their stores. It is written for every second half of the slots only, as
 //                 the line goes to and fro: of the long slots after calls in which it or one that it reads used one, else of all.
 //                 That is enough: a member that all others wait for finds the `done` of each, which has left the call before,
-//                 less than `slots` behind, and after the last use of a long slot. At the end of the communicator it is exact
+//                 less than `slots` behind, and after the last use of a long slot. After each call in which it or one that it
+//                 reads used a wide slot it is written. At the end of the communicator it is exact
 //
-// Reuse. A slot with number n is written again for n + slots, a long slot for n + long_slots at the earliest. The owner may do
-// that when nobody reads n any more: nobody ever has, or every reader's `done` has reached n. Who has seen the arrival of another
-// in n + 1 knows that without a look at `done`: it has left n. So in calls where each waits for all, nobody reads a `done`.
+// Reuse. A slot with number n is written again for n + slots, a long slot for n + long_slots, a wide one for n + wide_slots. The
+// owner may do that when nobody reads n any more: nobody ever has, or every reader's `done` has reached n. Readers that are some
+// of the members only look at those that write for them, so they see each size. Who has seen the arrival of another in n + 1
+// knows that without a look at `done`: it has left n. So in calls where each waits for all, nobody reads a `done`.
 //
 // How many. Who is not waited for runs ahead by so many calls. Where processes share processors each time that it has to stop is
 // a switch to another.
@@ -52,21 +55,30 @@ class Lane {
   static constexpr std::size_t slots = 64;
   static constexpr std::size_t long_slots = 8;
   static constexpr std::size_t most_bytes = 4096;  // of a payload
+  static constexpr std::size_t wide_slots = 2;
+  static constexpr std::size_t most_wide_bytes = std::size_t{16} << 10;
   // Of the numbers for which `done` is written.
   static constexpr std::uint64_t done_interval = slots / 2;
   static constexpr std::uint64_t long_done_interval = long_slots / 2;
 
   Lane() = default;
   enum class Of : std::uint8_t { blocking_calls, nonblocking_calls };
-  /// Memory as LaneMemory has it, of which each of the two has one half.
+  /// Memory as LaneMemory has it. The nonblocking calls have its end, and no wide slots.
   explicit Lane(std::byte* memory, Of calls = Of::blocking_calls)
-      : memory_(memory + (calls == Of::blocking_calls ? 0 : LaneMemory::lane_bytes / 2)) {}
+      : memory_(memory + (calls == Of::blocking_calls ? 0 : end_of_wide)) {}
 
   [[nodiscard]] std::atomic<std::uint64_t>& sequence(std::uint64_t number) const { return words(head(number))[0]; }
   [[nodiscard]] std::atomic<std::uint64_t>& description(std::uint64_t number) const { return words(head(number))[1]; }
   [[nodiscard]] static constexpr bool is_long(std::size_t bytes) { return bytes > in_head; }
+  [[nodiscard]] static constexpr bool is_wide(std::size_t bytes) { return bytes > most_bytes; }
+  /// Of the numbers for which `done` is written after a call with such a payload.
+  [[nodiscard]] static constexpr std::uint64_t done_interval_of(std::size_t bytes) {
+    return is_wide(bytes) ? 1 : is_long(bytes) ? long_done_interval : done_interval;
+  }
   [[nodiscard]] std::byte* payload(std::uint64_t number, std::size_t bytes) const {
     if (!is_long(bytes)) return head(number) + 2 * sizeof(std::uint64_t);
+    if (is_wide(bytes)) [[unlikely]]
+      return memory_ + wide_at + number % wide_slots * most_wide_bytes;
     const std::size_t slot = number % long_slots;
     return bytes <= near_bytes ? memory_ + near_at + slot * near_bytes : memory_ + far_at + slot * most_bytes;
   }
@@ -86,7 +98,9 @@ class Lane {
   static constexpr std::size_t near_bytes = (page_bytes - cache_line) / long_slots / cache_line * cache_line;
   static constexpr std::size_t far_at = 2 * page_bytes;
   static_assert(slots * cache_line == page_bytes && near_at + long_slots * near_bytes <= far_at);
-  static_assert(far_at + long_slots * most_bytes == LaneMemory::lane_bytes / 2, "two of them");
+  static constexpr std::size_t wide_at = far_at + long_slots * most_bytes;
+  static constexpr std::size_t end_of_wide = wide_at + wide_slots * most_wide_bytes;
+  static_assert(end_of_wide + wide_at == LaneMemory::lane_bytes);
 
   [[nodiscard]] std::byte* head(std::uint64_t number) const { return memory_ + number % slots * cache_line; }
   static std::atomic<std::uint64_t>* words(std::byte* at) { return reinterpret_cast<std::atomic<std::uint64_t>*>(at); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -26,6 +27,12 @@ std::vector<Rank> ranks_of(std::span<const Edge> edges) {
   return ranks;
 }
 
+Neighbourhood with_ranks(Neighbourhood all) {
+  all.source_ranks = ranks_of(all.sources);
+  all.destination_ranks = ranks_of(all.destinations);
+  return all;
+}
+
 }  // namespace
 
 Neighbourhood neighbours_in_grid(std::span<const Rank> neighbours) {
@@ -36,14 +43,12 @@ Neighbourhood neighbours_in_grid(std::span<const Rank> neighbours) {
     all.sources.push_back({neighbours[block], opposite});
     all.destinations.push_back({neighbours[block], direction});
   }
-  all.source_ranks = ranks_of(all.sources);
-  return all;
+  return with_ranks(std::move(all));
 }
 
 Neighbourhood neighbours_in_graph(std::span<const Rank> sources, std::span<const Rank> destinations) {
-  Neighbourhood all{numbered(sources), numbered(destinations), {}};
-  all.source_ranks = ranks_of(all.sources);
-  return all;
+  return with_ranks(
+      {.sources = numbered(sources), .destinations = numbered(destinations), .source_ranks = {}, .destination_ranks = {}});
 }
 
 }  // namespace sluice

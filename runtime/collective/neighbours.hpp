@@ -32,8 +32,9 @@ struct Neighbourhood {
   // By block.
   std::vector<Edge> sources;
   std::vector<Edge> destinations;
-  /// Those that are sources, each once, in order.
+  // Each rank once, in order.
   std::vector<Rank> source_ranks;
+  std::vector<Rank> destination_ranks;
 };
 
 /// Of each dimension the lower neighbour, then the upper one.

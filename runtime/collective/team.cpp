@@ -39,7 +39,12 @@ bool Team::has_done(std::size_t member, std::uint64_t number) {
 }
 
 bool Team::have_read(const Written& last) {
-  return last.readers == Readers::one ? has_done(last.reader, last.number) : all_have_done(last.number);
+  if (last.readers == Readers::one) return has_done(last.reader, last.number);
+  if (last.readers == Readers::all) return all_have_done(last.number);
+  return std::all_of(last.some.begin(), last.some.end(), [&](Rank reader) {
+    const auto member = static_cast<std::size_t>(reader);
+    return member == self_ || done_by(member) >= last.number;
+  });
 }
 
 std::optional<Mismatch> Team::find_mismatch() const {

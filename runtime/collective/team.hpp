@@ -16,6 +16,7 @@
 // Belongs to the engine lock. lane.hpp has the words.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,7 @@ class Team {
     const std::atomic<WakeMask>* wake_mask = nullptr;  // LaneMemory::wake_mask_of
   };
   /// For whom this rank's part of a call is.
-  enum class Readers : std::uint8_t { none, one, all };
+  enum class Readers : std::uint8_t { none, one, some, all };
   /// Whether a call ends before the next one begins, as MPI demands of blocking ones.
   enum class Calls : std::uint8_t { follow_each_other, overlap };
 
@@ -52,11 +53,12 @@ class Team {
   struct Running {
     std::uint64_t number = 0;
     Description call;
-    std::uint64_t word = 0;      // of the description
-    std::uint64_t compared = 0;  // those of its bits that are alike on all
-    bool is_long = false;        // it uses a long slot
-    bool reads_long = false;     // another member does, whose part has its own length
-    bool differs = false;        // one that has come is in another call, or beyond
+    std::uint64_t word = 0;                             // of the description
+    std::uint64_t compared = 0;                         // those of its bits that are alike on all
+    bool is_long = false;                               // it uses a long slot
+    bool is_wide = false;                               // ... or a wide one
+    std::uint64_t done_interval = Lane::done_interval;  // by the longest payload that it publishes or reads
+    bool differs = false;                               // one that has come is in another call, or beyond
     Awaited awaited = Awaited::nothing;
     std::size_t awaited_member = 0;  // that one, or of several the first that is not there yet
     std::size_t awaited_end = 0;     // of several, behind the last one
@@ -78,22 +80,18 @@ class Team {
     now_.call = call;
     now_.word = call.word();
     now_.compared = call.is_counted() ? ~Description::bytes_in_word : ~std::uint64_t{0};
-    now_.is_long = Lane::is_long(call.bytes);
-    now_.reads_long = false;
+    now_.is_wide = Lane::is_wide(call.bytes);
+    now_.is_long = Lane::is_long(call.bytes) && !now_.is_wide;
+    now_.done_interval = Lane::done_interval_of(call.bytes);
     now_.differs = false;
   }
   void await_room() { now_.awaited = Awaited::room; }
   void await_nobody() { now_.awaited = Awaited::nothing; }
   [[nodiscard]] std::byte* payload() const { return own().payload(now_.number, now_.call.bytes); }
   /// `reader`: where there is one.
-  void publish(Readers readers, Rank reader = Rank{}) {
-    const Written written{now_.number, readers, static_cast<std::size_t>(reader)};
-    written_[now_.number % Lane::slots] = written;
-    if (now_.is_long) written_long_[now_.number % Lane::long_slots] = written;
-    own().description(now_.number).store(now_.word, std::memory_order_relaxed);
-    own().sequence(now_.number).store(now_.number, std::memory_order_release);
-    own().expect_write(now_.number + 1);
-  }
+  void publish(Readers readers, Rank reader = Rank{}) { publish({now_.number, readers, static_cast<std::size_t>(reader), {}}); }
+  /// For these, which stay where they are as long as the team. This rank may be among them.
+  void publish(std::span<const Rank> readers) { publish({now_.number, Readers::some, 0, readers}); }
   /// A thread of this member sleeps, perhaps for what was published.
   [[nodiscard]] static bool is_asleep(const Member& member) {
     return member.wake_mask && asks_for(member.wake_mask->load(std::memory_order_seq_cst), EventMask::lane);
@@ -147,9 +145,9 @@ class Team {
   bool finish() {
     if (now_.awaited == Awaited::all) done_by_all_ = now_.number - 1;
     now_.awaited = Awaited::nothing;
-    owes_done_ |= now_.is_long | now_.reads_long;
-    if (now_.number % (owes_done_ ? Lane::long_done_interval : Lane::done_interval) != 0) return false;
-    owes_done_ = false;
+    owed_interval_ = std::min(owed_interval_, now_.done_interval);
+    if (now_.number % owed_interval_ != 0) return false;
+    owed_interval_ = Lane::done_interval;
     tell_done(now_.number);
     return true;
   }
@@ -175,7 +173,18 @@ class Team {
     std::uint64_t number = 0;
     Readers readers = Readers::none;
     std::size_t reader = 0;
+    std::span<const Rank> some{};
   };
+
+  void publish(const Written& written) {
+    written_[now_.number % Lane::slots] = written;
+    if (now_.is_long) written_long_[now_.number % Lane::long_slots] = written;
+    if (now_.is_wide) [[unlikely]]
+      written_wide_[now_.number % Lane::wide_slots] = written;
+    own().description(now_.number).store(now_.word, std::memory_order_relaxed);
+    own().sequence(now_.number).store(now_.number, std::memory_order_release);
+    own().expect_write(now_.number + 1);
+  }
 
   void tell_done(std::uint64_t number) { own().done().store(number, std::memory_order_release); }
   [[nodiscard]] const Lane& own() const { return members_[self_].lane; }
@@ -186,7 +195,7 @@ class Team {
     if (sequence < now_.number) return false;
     const std::uint64_t word = lane.description(now_.number).load(std::memory_order_relaxed);
     now_.differs |= sequence != now_.number || ((word ^ now_.word) & now_.compared) != 0;
-    now_.reads_long |= Lane::is_long(word & Description::bytes_in_word);
+    now_.done_interval = std::min(now_.done_interval, Lane::done_interval_of(word & Description::bytes_in_word));
     return true;
   }
   [[nodiscard]] std::size_t bytes_in(const Lane& lane) const {
@@ -199,8 +208,10 @@ class Team {
   [[nodiscard]] bool has_done(std::size_t member, std::uint64_t number);
   /// Nobody reads what is there, or all are known to be through with it; else it takes a look.
   [[nodiscard]] bool has_room() {
-    return is_free(written_[now_.number % Lane::slots]) &&
-           (!now_.is_long || is_free(written_long_[now_.number % Lane::long_slots]));
+    if (!is_free(written_[now_.number % Lane::slots])) return false;
+    if (now_.is_wide) [[unlikely]]
+      return is_free(written_wide_[now_.number % Lane::wide_slots]);
+    return !now_.is_long || is_free(written_long_[now_.number % Lane::long_slots]);
   }
   [[nodiscard]] bool is_free(const Written& last) {
     if (last.number >= ended_before_) [[unlikely]]
@@ -237,13 +248,14 @@ class Team {
   const std::size_t self_;
   std::uint64_t begun_;  // the number of the last call that has begun
   Running now_;
-  bool owes_done_ = false;          // a long slot was used since `done` was written
+  std::uint64_t owed_interval_ = Lane::done_interval;  // by the longest payload since `done` was written
   std::uint64_t ended_before_;      // own slots with this number or a greater one are still read here; `always`: none
   std::uint64_t done_by_all_;       // known without a look
   std::size_t done_by_one_of_ = 0;  // the member whom the last look was at
   std::uint64_t done_by_one_ = 0;
   std::array<Written, Lane::slots> written_{};
   std::array<Written, Lane::long_slots> written_long_{};
+  std::array<Written, Lane::wide_slots> written_wide_{};
 };
 
 }  // namespace sluice

@@ -15,7 +15,7 @@ namespace sluice {
 
 class LaneMemory {
  public:
-  static constexpr std::size_t lane_bytes = 81920;
+  static constexpr std::size_t lane_bytes = 114688;
   static constexpr std::uint32_t lanes_of_a_process = 128;
 
   /// [any thread] A lane of this process or of a peer on its node, as it is mapped here. Zeros at first. nullptr: not shared.

@@ -51,22 +51,26 @@ TEST(EdgeTable, each_reader_finds_what_is_for_its_edge) {
 
 TEST(EdgeTable, what_has_no_room_is_left_out_and_what_comes_behind_is_in) {
   Payload payload;
-  const std::vector<Edge> edges{{Rank{0}, 0}, {Rank{1}, 0}, {Rank{2}, 0}};
-  const std::vector<std::size_t> lengths{3000, 3000, 1000};
-  EXPECT_EQ(payload.write(edges, lengths), (std::vector{true, false, true}));
+  std::vector<Edge> edges;
+  for (int rank = 0; rank < 7; ++rank) edges.push_back({Rank{rank}, 0});
+  const std::vector<std::size_t> lengths{3500, 3500, 3500, 3500, 3000, 1000, 4096};
+  EXPECT_EQ(payload.write(edges, lengths), (std::vector{true, true, true, true, false, true, false}));
   const EdgeTable table(payload.bytes.data());
-  expect_part(table.find(Rank{0}, 0), 0, 3000);
-  EXPECT_FALSE(table.find(Rank{1}, 0));
-  expect_part(table.find(Rank{2}, 0), 2, 1000);
+  for (int rank = 0; rank < 4; ++rank) expect_part(table.find(Rank{rank}, 0), static_cast<std::size_t>(rank), 3500);
+  EXPECT_FALSE(table.find(Rank{4}, 0));
+  expect_part(table.find(Rank{5}, 0), 5, 1000);
+  EXPECT_FALSE(table.find(Rank{6}, 0));
 }
 
 TEST(EdgeTable, all_that_has_room_is_in_to_the_last_byte) {
   Payload payload;
-  const std::size_t most = EdgeTable::bytes - EdgeTable::Room(1).used();
-  EXPECT_EQ(payload.write({{Rank{5}, 2}}, {most}), (std::vector{true}));
-  expect_part(EdgeTable(payload.bytes.data()).find(Rank{5}, 2), 0, most);
-  EXPECT_EQ(payload.write({{Rank{5}, 2}}, {most + 1}), (std::vector{false}));
-  EXPECT_FALSE(EdgeTable(payload.bytes.data()).find(Rank{5}, 2));
+  const std::vector<Edge> edges(5, Edge{Rank{1}, 0});
+  const std::size_t part = EdgeTable::most_part_bytes - 100;
+  const std::size_t last = EdgeTable::bytes - EdgeTable::Room(edges.size()).used() - 4 * part;
+  std::vector<std::size_t> lengths{part, part, part, part, last};
+  EXPECT_EQ(payload.write(edges, lengths), std::vector<bool>(5, true));
+  lengths.back() += 1;
+  EXPECT_EQ(payload.write(edges, lengths), (std::vector{true, true, true, true, false}));
 }
 
 TEST(EdgeTable, more_edges_than_a_table_has_go_by_messages_all) {

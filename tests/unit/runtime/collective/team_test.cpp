@@ -261,6 +261,92 @@ TEST(Team, who_waits_for_some_does_not_wait_for_the_others) {
   EXPECT_EQ(found->rank, Rank{2});
 }
 
+/// On a line each reads its neighbours. Payloads have lengths of their own, wide ones among them, and a member that is far away
+/// may be far behind: nobody waits for its `done`.
+TEST(Team, neighbours_on_a_line_go_on_whatever_those_do_that_are_far_away) {
+  constexpr std::size_t members = 6;
+  constexpr std::size_t calls = 300;
+  constexpr std::array sizes{std::size_t{0},    std::size_t{40},   std::size_t{400},
+                             std::size_t{4000}, std::size_t{5000}, std::size_t{16384}};
+  TeamsOfAll all(members);
+  const auto teams = all.make();
+  std::array<std::vector<Rank>, members> neighbours;
+  for (std::size_t member = 0; member < members; ++member) {
+    if (member > 0) neighbours[member].push_back(Rank{static_cast<int>(member - 1)});
+    if (member + 1 < members) neighbours[member].push_back(Rank{static_cast<int>(member + 1)});
+  }
+  const auto size_of = [&](std::size_t member, std::size_t call) {
+    return sizes[(member * 7 + call * 5 + call / 9) % sizes.size()];
+  };
+  const auto value_of = [](std::size_t member, std::size_t call) { return static_cast<std::byte>(member * 31 + call); };
+  struct Way {
+    std::size_t call = 0;
+    enum { begin, room, parts } stage = begin;
+  };
+  std::array<Way, members> ways;
+  const auto step = [&](std::size_t member) {
+    Team& team = *teams[member];
+    Way& way = ways[member];
+    if (way.call == calls) return false;
+    if (way.stage == Way::begin) {
+      team.begin({.kind = Kind::neighbour_alltoall,
+                  .reduction = Description::counted,
+                  .bytes = static_cast<std::uint32_t>(size_of(member, way.call))});
+      team.await_room();
+      way.stage = Way::room;
+      return true;
+    }
+    if (!team.is_there()) return false;
+    if (way.stage == Way::room) {
+      std::fill_n(team.payload(), size_of(member, way.call), value_of(member, way.call));
+      team.publish(neighbours[member]);
+      team.await_some(neighbours[member]);
+      way.stage = Way::parts;
+      return true;
+    }
+    for (const Rank from : neighbours[member]) {
+      const auto source = static_cast<std::size_t>(from);
+      const std::vector<std::byte> wanted(size_of(source, way.call), value_of(source, way.call));
+      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), team.part(from))) << way.call;
+    }
+    team.finish();
+    way = {way.call + 1, Way::begin};
+    return true;
+  };
+  std::mt19937 random(1);
+  std::size_t idle = 0;
+  for (std::size_t turn = 0; idle < 400 * members; ++turn) {
+    const std::size_t chosen = random() % members;
+    const bool is_behind = chosen == turn / 900 % members && random() % 16 != 0;
+    idle = !is_behind && step(chosen) ? 0 : idle + 1;
+  }
+  for (const Way& way : ways) EXPECT_EQ(way.call, calls);
+}
+
+/// Two pairs that have nothing to do with each other, in calls of one communicator.
+TEST(Team, a_pair_goes_on_while_another_one_stands) {
+  TeamsOfAll all(4);
+  const auto teams = all.make();
+  constexpr std::array ranks{Rank{0}, Rank{1}, Rank{2}, Rank{3}};
+  const auto meet = [&](std::size_t one, std::size_t other, std::size_t bytes) {
+    const std::span kept = std::span(ranks).subspan(one, 2);
+    for (const std::size_t member : {one, other}) {
+      teams[member]->begin(
+          {.kind = Kind::neighbour_alltoall, .reduction = Description::counted, .bytes = static_cast<std::uint32_t>(bytes)});
+      teams[member]->await_room();
+      ASSERT_TRUE(teams[member]->is_there());
+      teams[member]->publish(kept);
+      teams[member]->await_some(kept);
+    }
+    for (const std::size_t member : {one, other}) {
+      ASSERT_TRUE(teams[member]->is_there());
+      teams[member]->finish();
+    }
+  };
+  for (std::size_t call = 0; call < 4 * Lane::slots; ++call) meet(0, 1, call % 3 == 0 ? 9000 : call % 3 == 1 ? 900 : 9);
+  for (std::size_t call = 0; call < 4 * Lane::slots; ++call) meet(2, 3, 8);
+}
+
 TEST(Team, members_in_different_calls_are_told_of) {
   TeamsOfAll all(3);
   const auto teams = all.make();
