@@ -21,6 +21,9 @@
 
 namespace sluice::trace {
 
+/// Frames of Sluice's own above the one that is looked for, at most.
+inline constexpr std::size_t max_own_frames = 24;
+
 struct CallPath {
   struct Level {
     std::uintptr_t address = 0;  // a return address

@@ -20,8 +20,6 @@ constexpr std::size_t table_size = 4096;
 constexpr std::size_t max_probes = 32;
 /// Layers above one another: Fortran 2008 on Fortran 77 on C.
 constexpr int max_layers = 3;
-/// Frames of Sluice's own above the one that is looked for.
-constexpr std::size_t max_own_frames = 24;
 
 struct Slot {
   std::atomic<std::uint64_t> key{0};

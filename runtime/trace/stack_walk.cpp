@@ -18,9 +18,6 @@ namespace sluice::trace {
 namespace {
 
 constexpr const char* library_name = "libunwind.so.8";
-/// Frames of Sluice's own above the one that is looked for.
-constexpr std::size_t max_own_frames = 24;
-
 /// Written once by `load`, before any thread may unwind.
 struct Library {
   decltype(&unw_init_local) init_local = nullptr;

@@ -9,15 +9,15 @@
 namespace sluice::plans {
 namespace {
 
-enum class Kind : std::uint8_t { inclusive, exclusive };
+enum class Extent : std::uint8_t { inclusive, exclusive };
 
 class Scan {
  public:
-  Scan(const Shape& shape, Kind kind) : shape_(shape), kind_(kind) {}
+  Scan(const Shape& shape, Extent extent) : shape_(shape), extent_(extent) {}
 
   Schedule schedule() {
     if (shape_.bytes == 0) return {};
-    if (shape_.own() == 0 && kind_ == Kind::inclusive && !shape_.in_place) {
+    if (shape_.own() == 0 && extent_ == Extent::inclusive && !shape_.in_place) {
       copy(next(), operand(shape_.bytes), result(shape_.bytes));
     }
     if (shape_.ranks > 1) {
@@ -34,7 +34,7 @@ class Scan {
  private:
   Round& next() { return schedule_.rounds.emplace_back(); }
   [[nodiscard]] bool is_last() const { return shape_.own() + 1 == shape_.ranks; }
-  [[nodiscard]] bool is_exclusive() const { return kind_ == Kind::exclusive; }
+  [[nodiscard]] bool is_exclusive() const { return extent_ == Extent::exclusive; }
 
   [[nodiscard]] Region theirs(std::size_t rank) const { return scratch(shape_.bytes, rank * padded(shape_.bytes)); }
 
@@ -98,14 +98,14 @@ class Scan {
   }
 
   const Shape& shape_;
-  Kind kind_;
+  Extent extent_;
   std::size_t segments_ = 1;
   Schedule schedule_;
 };
 
 }  // namespace
 
-Schedule scan(const Shape& shape) { return Scan(shape, Kind::inclusive).schedule(); }
-Schedule exscan(const Shape& shape) { return Scan(shape, Kind::exclusive).schedule(); }
+Schedule scan(const Shape& shape) { return Scan(shape, Extent::inclusive).schedule(); }
+Schedule exscan(const Shape& shape) { return Scan(shape, Extent::exclusive).schedule(); }
 
 }  // namespace sluice::plans

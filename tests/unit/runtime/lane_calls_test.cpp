@@ -23,7 +23,7 @@ struct NoHost final : Requests::Host {
 
 struct Side {
   Side(LoopbackNetwork& network, Peer self, Team* made)
-      : job(one_of_two(self, network.transport(self), {})), sleepers(&network.transport(self)), team(*made) {
+      : job(one_of_two(self, network.transport(self), {})), sleepers{&network.transport(self)}, team(*made) {
     context.become({Peer{0}, Peer{1}}, Rank{static_cast<int>(self)});
   }
 
