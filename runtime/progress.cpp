@@ -66,7 +66,7 @@ void Progress::leave(Lock& lock) {
   } else if (application_.inside == sleepers_.count) {
     set_wake_mask(WakeMask::sleeper);
     if (transport() &&
-        (transport()->pending() || work_.has_copies() || work_.has_come_in_lanes() || work_.collective_calls_have_work()))
+        (transport()->pending() || work_.has_copies() || work_.has_come_in_lanes() || work_.calls_have_work()))
       transport()->poke();
   }
 }

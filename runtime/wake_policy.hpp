@@ -17,6 +17,7 @@ namespace sluice {
 template <class Outstanding>
 [[nodiscard]] WakeMask needed_wake_mask(const Outstanding& now, bool host_call) {
   if (now.holds_back()) return WakeMask::everything;  // even a small message may be the one that lets them go
+  if (now.serves_windows()) return WakeMask::everything;
   // Others may wait for what this process does next in a collective call; and while they do, the host may have the application.
   // Where processes share processors and it has not, that waits for a call.
   if (now.has_collective_duties() && (host_call || !now.job().oversubscribed)) return WakeMask::everything;

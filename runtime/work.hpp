@@ -18,6 +18,7 @@
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/outbox.hpp"
 #include "runtime/engine/requests.hpp"
+#include "runtime/far_windows.hpp"
 #include "runtime/rendezvous/frequent_sender.hpp"
 #include "runtime/rendezvous/node_way.hpp"
 #include "runtime/rendezvous/put_receiver.hpp"
@@ -49,6 +50,7 @@ class Work {
     const Teams& teams;
     const WindowWaits& window_waits;
     CollectiveCalls& collective_calls;
+    FarWindows& far_windows;
     const Job& job;
   };
   explicit Work(const Parts& parts);
@@ -73,20 +75,22 @@ class Work {
   [[nodiscard]] bool is_done() const {
     return !has_work_besides() && parts_.outbox.queued() == 0 && !has_copies() && parts_.node.helping().empty() &&
            parts_.causality.released().empty() && !holds_back() &&
-           (!has_collective_calls() || parts_.collective_calls.is_at_rest());
+           (!has_collective_calls() || parts_.collective_calls.is_at_rest()) && !parts_.far_windows.has_work();
   }
   /// A thread that is about to sleep finds something to do.
   [[nodiscard]] bool has_some_now() const {
     return (transport_ && transport_->pending()) || parts_.outbox.self_pending() || has_copies() ||
-           !parts_.node.helping().empty() || has_come_in_lanes() || collective_calls_have_work();
+           !parts_.node.helping().empty() || has_come_in_lanes() || calls_have_work();
   }
-  /// A step of a nonblocking collective call is to be done, which no message tells of.
-  [[nodiscard]] bool collective_calls_have_work() const { return has_collective_calls() && parts_.collective_calls.has_work(); }
+  /// A step of a nonblocking collective call, or for an origin of a window, is to be done, which no message tells of.
+  [[nodiscard]] bool calls_have_work() const {
+    return (has_collective_calls() && parts_.collective_calls.has_work()) || parts_.far_windows.has_work();
+  }
   /// What a thread in a collective call, or in one of a window, waits for.
   [[nodiscard]] bool has_come_in_lanes() const { return parts_.teams.any_is_there() || parts_.window_waits.any_is_there(); }
   /// Something is to be posted or sent, and there may be room for it; or has to be looked at without being told.
   [[nodiscard]] bool wants_rounds() const {
-    return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks() || collective_calls_have_work();
+    return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks() || calls_have_work();
   }
   /// Messages are in blocks, or on their way to or from them.
   [[nodiscard]] bool may_use_blocks() const;
@@ -96,6 +100,8 @@ class Work {
   [[nodiscard]] bool has_released() const { return !parts_.causality.released().empty(); }
   /// A message of a collective call, small as it may be, may be what other ranks wait for this one to answer.
   [[nodiscard]] bool has_collective_duties() const { return has_collective_calls() && parts_.collective_calls.has_duties(); }
+  /// Any message may be of an origin, which waits for this process as long as nobody does what it asks.
+  [[nodiscard]] bool serves_windows() const { return parts_.far_windows.any(); }
   [[nodiscard]] bool sends_rtrs() const { return sends_rtrs_; }
   /// A sender waits for the end of a copy in which this side has taken part.
   [[nodiscard]] bool shares_copies() const { return parts_.node.shared_receives() != 0; }

@@ -16,6 +16,7 @@ struct Facts {
 
   bool held = false;
   bool duties = false;
+  bool windows = false;
   bool released = false;
   bool rtrs = false;
   bool shares = false;
@@ -30,6 +31,7 @@ struct Facts {
 
   [[nodiscard]] bool holds_back() const { return held; }
   [[nodiscard]] bool has_collective_duties() const { return duties; }
+  [[nodiscard]] bool serves_windows() const { return windows; }
   [[nodiscard]] bool has_released() const { return released; }
   [[nodiscard]] bool sends_rtrs() const { return rtrs; }
   [[nodiscard]] bool shares_copies() const { return shares; }

@@ -1,0 +1,37 @@
+#include "runtime/far_windows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice {
+
+void FarWindow::take_at_once(std::size_t from, const FarMessage& message) {
+  if (message.kind == FarMessage::Kind::answer) origin_.take_answer(from, message);
+  if (message.kind == FarMessage::Kind::post) ++posts_[from];
+  messenger_.parts().sleepers.wake();
+}
+
+FarWindow& FarWindows::open(ContextId id, std::vector<Peer> group, Rank self) {
+  Context& context = parts_.matcher.adopt(id, std::move(group), self);
+  return *open_.emplace_back(std::make_unique<FarWindow>(parts_, context));
+}
+
+void FarWindows::close(FarWindow& window) {
+  Context& context = window.messenger().context();
+  std::erase_if(open_, [&](const auto& one) { return one.get() == &window; });
+  parts_.matcher.retire(&context);
+}
+
+bool FarWindows::advance(Lock& lock) {
+  bool moved = false;
+  for (const auto& window : open_) moved |= window->target().advance();
+  // An operation may take many rounds.
+  if (moved && lock.mutex()->contended()) lock.mutex()->give_way();
+  return moved;
+}
+
+bool FarWindows::has_work() const {
+  return std::any_of(open_.begin(), open_.end(), [](const auto& window) { return window->target().has_work(); });
+}
+
+}  // namespace sluice
