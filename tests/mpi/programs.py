@@ -41,7 +41,6 @@ class Program:
     seconds: int = 0  # time limit of a job, when it needs a longer one than the others
     mpirun_arguments: tuple = ()
     shares_files: bool = False  # its ranks open a file together
-    on_one_node: bool = False  # its cases are about what Sluice carries inside a node only
     not_yet: str = ""  # what Sluice does not do yet; the program is skipped unless --not-yet is given
 
     @property
@@ -132,7 +131,7 @@ PROGRAMS = [
     Program("coll_persistent_kinds", ranks=ALL_COLLECTIVE_RANKS, host_is_right=False, seconds=240),
     Program("coll_scans", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
     Program("coll_threads", ranks={"release": (2, 3, 4), "host-collectives": (2,)}),
-    *(Program(name, ranks={"all-onesided": (2, 3, 4, 5, 8)}, host_is_right=False, seconds=240, on_one_node=True)
+    *(Program(name, ranks={"all-onesided": (2, 3, 4, 5, 8), "tcp-onesided": (2, 3, 4)}, host_is_right=False, seconds=240)
       for name in ("rma_accumulates", "rma_copies", "rma_dynamic", "rma_epochs", "rma_windows")),
     Program("mixed_requests", shares_files=True),
     Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
