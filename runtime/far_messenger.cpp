@@ -59,6 +59,7 @@ std::optional<std::span<const std::byte>> FarInbox::first(FarMessenger& messenge
     } else {
       bytes_ = found->message_bytes;
       copy_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
+      ++messenger.announced_;
       receive_ = messenger.receive(found, {copy_.get(), bytes_, one_byte()});
     }
   }
@@ -71,6 +72,7 @@ void FarInbox::pop(FarMessenger& messenger) {
   if (message_) {
     message_.reset();
   } else {
+    --messenger.announced_;
     messenger.take(std::exchange(receive_, nullptr));
     copy_.reset();
   }

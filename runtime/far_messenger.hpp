@@ -53,10 +53,15 @@ class FarMessenger {
   }
   /// Of one that is over.
   void take(Request* request) { parts_.requests.take(request); }
+  /// Messages for an inbox that have come in part.
+  [[nodiscard]] std::size_t announced() const { return announced_; }
 
  private:
+  friend class FarInbox;
+
   const Parts parts_;
   Context& context_;
+  std::size_t announced_ = 0;
 };
 
 /// Messages of one member under one tag, one after the other.

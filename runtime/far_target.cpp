@@ -32,16 +32,26 @@ struct FarTarget::Operation {
   FarMessage message;
   UserBuffer place;
   bool is_refused = false;
-  Request* request = nullptr;  // its data's
+  Request* request = nullptr;  // its data's: what the origin gives, or then what it gets
   // accumulate
   std::unique_ptr<FarOperation> how;
   std::optional<LayoutCursor> target;
-  std::unique_ptr<std::byte[]> operand;  // also where data goes that is refused
-  std::unique_ptr<std::byte[]> before;
+  ScratchPool::Block operand;  // also where data goes that is refused
+  ScratchPool::Block before;
   std::size_t applied = 0;
+  bool gives_result = false;  // all is applied
 
   [[nodiscard]] Rank rank() const { return static_cast<Rank>(origin); }
-  [[nodiscard]] bool can_go_on() const { return !request || FarMessenger::is_over(*request); }
+  [[nodiscard]] bool is_over_there() const { return !request || FarMessenger::is_over(*request); }
+  [[nodiscard]] bool applies() const { return how && !is_refused && applied != message.bytes; }
+  [[nodiscard]] std::size_t piece() const {
+    return std::min(static_cast<std::size_t>(message.bytes) - applied, how->whole_elements(most_piece_bytes));
+  }
+  /// Of what comes in order, what is there is applied while the rest is on its way.
+  [[nodiscard]] bool has_piece() const {
+    return applies() && request->way == Request::Way::stream && request->offset - applied >= piece();
+  }
+  [[nodiscard]] bool can_go_on() const { return is_over_there() || has_piece(); }
 };
 
 FarTarget::FarTarget(FarMessenger& messenger, Host& host)
@@ -88,15 +98,19 @@ FarTarget::Content FarTarget::read(std::size_t from, std::span<const std::byte> 
 bool FarTarget::has_work() const {
   return has_news_ || seen_ != messenger_.context().kept ||
          std::any_of(operations_.begin(), operations_.end(), [](const auto& operation) { return operation->can_go_on(); }) ||
-         std::any_of(members_.begin(), members_.end(), [](const Member& member) { return member.in_order.has_arrived(); });
+         has_arrived();
+}
+
+/// A message that was announced has come.
+bool FarTarget::has_arrived() const {
+  return messenger_.announced() != 0 &&
+         std::any_of(members_.begin(), members_.end(), [](const Member& member) { return member.has_arrived(); });
 }
 
 bool FarTarget::advance() {
   bool moved = carry_on_operations();
   const bool has_arrivals = std::exchange(seen_, messenger_.context().kept) != messenger_.context().kept;
-  if (!std::exchange(has_news_, false) && !has_arrivals && !moved &&
-      std::none_of(members_.begin(), members_.end(), [](const Member& member) { return member.in_order.has_arrived(); }))
-    return false;
+  if (!std::exchange(has_news_, false) && !has_arrivals && !moved && !has_arrived()) return false;
   for (std::size_t from = 0; from < members_.size(); ++from) moved |= take_in(from);
   return moved;
 }
@@ -198,7 +212,7 @@ void FarTarget::begin(std::size_t from, const Content& content) {
       break;
     default:
       swap(*operation, content);
-      return;
+      break;
   }
   if (carry_on(*operation)) return;
   ++members_[from].operations;
@@ -211,7 +225,7 @@ void FarTarget::receive_data(Operation& operation) {
   const std::size_t bytes = operation.message.bytes;
   UserBuffer buffer = operation.place;
   if (operation.is_refused || operation.message.kind != FarMessage::Kind::put) {
-    operation.operand = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    operation.operand = memory_.take(bytes);
     buffer = {operation.operand.get(), bytes, byte_of_target()};
   }
   operation.request = messenger_.receive(operation.rank(), operation.message.given_tag(), buffer);
@@ -225,14 +239,14 @@ void FarTarget::begin_put(Operation& operation, const Content& content) {
 
 void FarTarget::begin_get(Operation& operation) {
   const std::size_t bytes = operation.message.bytes;
-  if (operation.is_refused) return give_result(operation, nullptr, 0);
+  if (operation.is_refused) return give_result(operation, 0);
   if (bytes == operation.place.bytes()) {
     operation.request = messenger_.send(operation.rank(), operation.message.gotten_tag(), operation.place);
     return;
   }
-  auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  LayoutCursor(operation.place).pack({copy.get(), bytes});
-  give_result(operation, std::move(copy), bytes);
+  operation.before = memory_.take(bytes);
+  LayoutCursor(operation.place).pack({operation.before.get(), bytes});
+  give_result(operation, bytes);
 }
 
 void FarTarget::begin_accumulate(Operation& operation, const Content& content) {
@@ -240,35 +254,34 @@ void FarTarget::begin_accumulate(Operation& operation, const Content& content) {
   operation.how = FarOperation::named(message.operation, message.packs_pairs);
   if (!operation.how) damaged(messenger_.context().peer(operation.rank()), MessageKind::eager, "names no operation");
   operation.target.emplace(operation.place);
-  if (message.wants_result && !operation.is_refused)
-    operation.before = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
+  if (message.wants_result && !operation.is_refused) operation.before = memory_.take(message.bytes);
   if (message.data_follows) return receive_data(operation);
   if (!operation.how->reads_operand()) return;
-  operation.operand = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
+  operation.operand = memory_.take(message.bytes);
   if (content.data.size() < message.bytes)
     damaged(messenger_.context().peer(operation.rank()), MessageKind::eager, "lacks its data");
   std::memcpy(operation.operand.get(), content.data.data(), message.bytes);
 }
 
-void FarTarget::swap(const Operation& operation, const Content& content) {
+void FarTarget::swap(Operation& operation, const Content& content) {
   const std::size_t bytes = operation.message.bytes;
   if (content.data.size() < 2 * bytes) damaged(messenger_.context().peer(operation.rank()), MessageKind::eager, "lacks its data");
-  if (operation.is_refused) return give_result(operation, nullptr, 0);
-  auto found = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  LayoutCursor(operation.place).pack({found.get(), bytes});
-  if (std::memcmp(found.get(), content.data.data(), bytes) == 0)
+  operation.before = memory_.take(bytes);
+  if (operation.is_refused) return give_result(operation, 0);
+  LayoutCursor(operation.place).pack({operation.before.get(), bytes});
+  if (std::memcmp(operation.before.get(), content.data.data(), bytes) == 0)
     LayoutCursor(operation.place).unpack(content.data.subspan(bytes, bytes));
-  give_result(operation, std::move(found), bytes);
+  give_result(operation, bytes);
 }
 
-void FarTarget::give_result(const Operation& operation, std::unique_ptr<std::byte[]> result, std::size_t bytes) {
-  if (!result) result = std::make_unique_for_overwrite<std::byte[]>(1);
-  messenger_.send(operation.rank(), operation.message.gotten_tag(), std::move(result), bytes);
+void FarTarget::give_result(Operation& operation, std::size_t bytes) {
+  operation.gives_result = true;
+  operation.request =
+      messenger_.send(operation.rank(), operation.message.gotten_tag(), {operation.before.get(), bytes, byte_of_target()});
 }
 
 void FarTarget::apply_piece(Operation& operation) {
-  const std::size_t piece =
-      std::min(operation.message.bytes - operation.applied, operation.how->whole_elements(most_piece_bytes));
+  const std::size_t piece = operation.piece();
   operation.how->apply(operation.operand ? operation.operand.get() + operation.applied : nullptr, *operation.target, piece,
                        operation.before ? operation.before.get() + operation.applied : nullptr);
   operation.applied += piece;
@@ -277,12 +290,16 @@ void FarTarget::apply_piece(Operation& operation) {
 /// True: it is done.
 bool FarTarget::carry_on(Operation& operation) {
   if (!operation.can_go_on()) return false;
+  const bool is_over_there = operation.is_over_there();
+  if (operation.applies()) {
+    apply_piece(operation);
+    if (!is_over_there || operation.applies()) return false;
+  }
   if (operation.request) messenger_.take(std::exchange(operation.request, nullptr));
-  if (!operation.how) return true;
-  if (!operation.is_refused && operation.applied != operation.message.bytes) apply_piece(operation);
-  const std::size_t bytes = operation.is_refused ? 0 : operation.message.bytes;
-  if (!operation.is_refused && operation.applied != bytes) return false;
-  if (operation.message.wants_result) give_result(operation, std::move(operation.before), bytes);
+  if (!operation.message.wants_result || operation.gives_result) return true;
+  give_result(operation, operation.is_refused ? 0 : operation.message.bytes);
+  if (!operation.is_over_there()) return false;
+  messenger_.take(std::exchange(operation.request, nullptr));
   return true;
 }
 

@@ -23,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/collective/scratch_pool.hpp"
 #include "runtime/datatype/layout.hpp"
 #include "runtime/far_messenger.hpp"
 #include "runtime/window/far_message.hpp"
@@ -66,6 +67,8 @@ class FarTarget {
   struct Member {
     explicit Member(Rank rank) : in_order(rank, FarMessage::tag_in_order), at_once(rank, FarMessage::tag_at_once) {}
 
+    [[nodiscard]] bool has_arrived() const { return in_order.has_arrived() || at_once.has_arrived(); }
+
     FarInbox in_order;
     FarInbox at_once;
     std::size_t operations = 0;   // under way
@@ -83,6 +86,7 @@ class FarTarget {
 
   [[nodiscard]] Content read(std::size_t from, std::span<const std::byte> bytes) const;
   [[nodiscard]] bool exposes(ByteRange bytes) const;
+  [[nodiscard]] bool has_arrived() const;
   bool take_in(std::size_t from);
   [[nodiscard]] bool has_lock(std::size_t from, FarMessage::Lock lock);
   bool take(std::size_t from, const Content& content);
@@ -94,11 +98,11 @@ class FarTarget {
   void begin_put(Operation& operation, const Content& content);
   void begin_get(Operation& operation);
   void begin_accumulate(Operation& operation, const Content& content);
-  void swap(const Operation& operation, const Content& content);
+  void swap(Operation& operation, const Content& content);
   void receive_data(Operation& operation);
   [[nodiscard]] bool carry_on(Operation& operation);
   void apply_piece(Operation& operation);
-  void give_result(const Operation& operation, std::unique_ptr<std::byte[]> result, std::size_t bytes);
+  void give_result(Operation& operation, std::size_t bytes);
   bool carry_on_operations();
 
   FarMessenger& messenger_;
@@ -106,6 +110,7 @@ class FarTarget {
   std::map<std::uintptr_t, std::uintptr_t> end_of_;  // exposed memory, by where it begins
   std::vector<Member> members_;
   LockQueue locks_;
+  ScratchPool memory_;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::uint64_t seen_ = 0;  // of Context::kept
   bool has_news_ = false;   // a message that waited may be taken now
