@@ -101,6 +101,44 @@ void FarOrigin::compare_and_swap(std::size_t target, const UserBuffer& compared,
   expect_result(target, message, result);
 }
 
+// --- requests that stand for operations
+
+Request* FarOrigin::stand_for(std::size_t target, std::size_t open) {
+  Target& to = targets_[target];
+  if (to.open.size() == open) return nullptr;
+  const auto first = to.open.begin() + static_cast<std::ptrdiff_t>(open);
+  Request* const whole = messenger_.parts().requests.new_collective(messenger_.context(), {});
+  groups_.push_back({target, {first, to.open.end()}, whole});
+  to.open.erase(first, to.open.end());
+  ++to.groups;
+  return whole;
+}
+
+bool FarOrigin::advance() {
+  const auto ended = std::erase_if(groups_, [this](Group& group) {
+    if (!take_over(group.open)) return false;
+    --targets_[group.target].groups;
+    messenger_.parts().requests.finish(group.whole);
+    return true;
+  });
+  return ended != 0;
+}
+
+bool FarOrigin::has_work() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
+    return std::all_of(group.open.begin(), group.open.end(), [](const Request* open) { return FarMessenger::is_over(*open); });
+  });
+}
+
+/// True: all are over.
+bool FarOrigin::take_over(std::vector<Request*>& open) {
+  while (!open.empty() && FarMessenger::is_over(*open.back())) {
+    messenger_.take(open.back());
+    open.pop_back();
+  }
+  return open.empty();
+}
+
 // --- locks
 
 void FarOrigin::lock(std::size_t target, LockWord::Use use) {
@@ -142,14 +180,7 @@ void FarOrigin::ask(std::size_t target, Asks asks) {
   issue(target, message, nullptr, {});
 }
 
-bool FarOrigin::is_over_here(std::size_t target) {
-  std::vector<Request*>& open = targets_[target].open;
-  while (!open.empty() && FarMessenger::is_over(*open.back())) {
-    messenger_.take(open.back());
-    open.pop_back();
-  }
-  return open.empty();
-}
+bool FarOrigin::is_over_here(std::size_t target) { return take_over(targets_[target].open) && targets_[target].groups == 0; }
 
 bool FarOrigin::was_refused(std::size_t target) { return std::exchange(targets_[target].was_refused, false); }
 

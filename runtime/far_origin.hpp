@@ -40,6 +40,14 @@ class FarOrigin {
   void compare_and_swap(std::size_t target, const UserBuffer& compared, const UserBuffer& new_value, const UserBuffer& result,
                         const UserBuffer& place);
 
+  /// A request that stands for what was begun since `open` messages were open to the target (MPI_Rput and its kin): complete when
+  /// that is over here. nullptr: it is over.
+  [[nodiscard]] std::size_t open(std::size_t target) const { return targets_[target].open.size(); }
+  [[nodiscard]] Request* stand_for(std::size_t target, std::size_t open);
+  /// Completes those; true when one is.
+  bool advance();
+  [[nodiscard]] bool has_work() const;
+
   // --- locks of targets
   void lock(std::size_t target, LockWord::Use use);
   /// Asks for it if that has not been done, and is answered once it has it.
@@ -70,6 +78,7 @@ class FarOrigin {
   enum class LockState : std::uint8_t { none, wanted, asked };
   struct Target {
     std::vector<Request*> open;  // with buffers of this rank
+    std::size_t groups = 0;      // that a request stands for
     std::uint64_t asked = 0;     // flushes and unlocks
     std::uint64_t answered = 0;
     bool is_behind = false;  // something asked since is not told of by a result
@@ -77,14 +86,20 @@ class FarOrigin {
     LockState lock = LockState::none;
     LockWord::Use use{};
   };
-  class Draft;
+  struct Group {
+    std::size_t target;
+    std::vector<Request*> open;
+    Request* whole;
+  };
 
   void issue(std::size_t target, FarMessage message, const UserBuffer* place, std::span<const UserBuffer> data);
   [[nodiscard]] bool goes_along(std::size_t target, const UserBuffer& data, const UserBuffer& place) const;
+  bool take_over(std::vector<Request*>& open);
   void expect_result(std::size_t target, const FarMessage& message, const UserBuffer& result);
 
   FarMessenger& messenger_;
   std::vector<Target> targets_;
+  std::vector<Group> groups_;
   std::uint32_t serials_ = 0;
 };
 

@@ -54,8 +54,8 @@ struct FarTarget::Operation {
   [[nodiscard]] bool can_go_on() const { return is_over_there() || has_piece(); }
 };
 
-FarTarget::FarTarget(FarMessenger& messenger, Host& host)
-    : messenger_(messenger), host_(host), locks_(messenger.context().size()) {
+FarTarget::FarTarget(FarMessenger& messenger, ScratchPool& memory, Host& host)
+    : messenger_(messenger), host_(host), locks_(messenger.context().size()), memory_(memory) {
   for (std::size_t rank = 0; rank < messenger.context().size(); ++rank) members_.emplace_back(static_cast<Rank>(rank));
 }
 

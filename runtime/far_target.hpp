@@ -43,7 +43,7 @@ class FarTarget {
     ~Host() = default;
   };
 
-  FarTarget(FarMessenger& messenger, Host& host);
+  FarTarget(FarMessenger& messenger, ScratchPool& memory, Host& host);
   ~FarTarget();
   FarTarget(const FarTarget&) = delete;
   FarTarget& operator=(const FarTarget&) = delete;
@@ -110,7 +110,7 @@ class FarTarget {
   std::map<std::uintptr_t, std::uintptr_t> end_of_;  // exposed memory, by where it begins
   std::vector<Member> members_;
   LockQueue locks_;
-  ScratchPool memory_;
+  ScratchPool& memory_;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::uint64_t seen_ = 0;  // of Context::kept
   bool has_news_ = false;   // a message that waited may be taken now

@@ -100,33 +100,35 @@ void FarWindowCalls::withdraw(const void* base) {
 // --- operations
 
 template <typename Issue>
-bool FarWindowCalls::operate(std::size_t target, Issue issue) {
+bool FarWindowCalls::operate(std::size_t target, Request** whole, Issue issue) {
   Call call(*this);
   FarOrigin& origin = window_.origin();
   ++impl_.statistics.window_operations;
+  const std::size_t open = origin.open(target);
   issue(origin);
+  if (whole && !is_dynamic_) *whole = origin.stand_for(target, open);
   if (!is_dynamic_) return true;
   origin.ask(target, FarOrigin::Asks::always);
   call.wait_there(std::array{target});
   return !origin.was_refused(target);
 }
 
-bool FarWindowCalls::put(std::size_t target, const UserBuffer& origin, const UserBuffer& place) {
-  return operate(target, [&](FarOrigin& self) { self.put(target, origin, place); });
+bool FarWindowCalls::put(std::size_t target, const UserBuffer& origin, const UserBuffer& place, Request** whole) {
+  return operate(target, whole, [&](FarOrigin& self) { self.put(target, origin, place); });
 }
 
-bool FarWindowCalls::get(std::size_t target, const UserBuffer& result, const UserBuffer& place) {
-  return operate(target, [&](FarOrigin& self) { self.get(target, result, place); });
+bool FarWindowCalls::get(std::size_t target, const UserBuffer& result, const UserBuffer& place, Request** whole) {
+  return operate(target, whole, [&](FarOrigin& self) { self.get(target, result, place); });
 }
 
 bool FarWindowCalls::accumulate(std::size_t target, FarOrigin::Combination combination, const UserBuffer* operand,
-                                const UserBuffer* result, const UserBuffer& place) {
-  return operate(target, [&](FarOrigin& self) { self.accumulate(target, combination, operand, result, place); });
+                                const UserBuffer* result, const UserBuffer& place, Request** whole) {
+  return operate(target, whole, [&](FarOrigin& self) { self.accumulate(target, combination, operand, result, place); });
 }
 
 bool FarWindowCalls::compare_and_swap(std::size_t target, const UserBuffer& compared, const UserBuffer& new_value,
                                       const UserBuffer& result, const UserBuffer& place) {
-  return operate(target, [&](FarOrigin& self) { self.compare_and_swap(target, compared, new_value, result, place); });
+  return operate(target, nullptr, [&](FarOrigin& self) { self.compare_and_swap(target, compared, new_value, result, place); });
 }
 
 void FarWindowCalls::wait_here(std::size_t target) { Call(*this).wait_here(std::array{target}); }

@@ -39,11 +39,12 @@ class FarWindowCalls final : public WindowSync {
   void expose(ByteRange bytes);
   void withdraw(const void* base);
 
-  // --- operations, as FarOrigin has them. False: the target has refused
-  [[nodiscard]] bool put(std::size_t target, const UserBuffer& origin, const UserBuffer& place);
-  [[nodiscard]] bool get(std::size_t target, const UserBuffer& result, const UserBuffer& place);
+  // --- operations, as FarOrigin has them. False: the target has refused. `whole`: where a request for the operation goes, if one
+  // is wanted; it stays nullptr where that is over at once
+  [[nodiscard]] bool put(std::size_t target, const UserBuffer& origin, const UserBuffer& place, Request** whole);
+  [[nodiscard]] bool get(std::size_t target, const UserBuffer& result, const UserBuffer& place, Request** whole);
   [[nodiscard]] bool accumulate(std::size_t target, FarOrigin::Combination combination, const UserBuffer* operand,
-                                const UserBuffer* result, const UserBuffer& place);
+                                const UserBuffer* result, const UserBuffer& place, Request** whole);
   [[nodiscard]] bool compare_and_swap(std::size_t target, const UserBuffer& compared, const UserBuffer& new_value,
                                       const UserBuffer& result, const UserBuffer& place);
   /// Until buffers of this rank are free.
@@ -69,7 +70,7 @@ class FarWindowCalls final : public WindowSync {
   FarWindow& open(const Opening& opening);
   [[nodiscard]] auto members() const { return std::views::iota(std::size_t{0}, size_); }
   template <typename Issue>
-  bool operate(std::size_t target, Issue issue);
+  bool operate(std::size_t target, Request** whole, Issue issue);
   [[nodiscard]] bool has_completed(std::size_t origin) const;
   void wait_for_own_lock(Call& call);
   template <typename Targets>

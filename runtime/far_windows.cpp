@@ -13,7 +13,7 @@ void FarWindow::take_at_once(std::size_t from, const FarMessage& message) {
 
 FarWindow& FarWindows::open(ContextId id, std::vector<Peer> group, Rank self) {
   Context& context = parts_.matcher.adopt(id, std::move(group), self);
-  return *open_.emplace_back(std::make_unique<FarWindow>(parts_, context));
+  return *open_.emplace_back(std::make_unique<FarWindow>(parts_, memory_, context));
 }
 
 void FarWindows::close(FarWindow& window) {
@@ -24,14 +24,14 @@ void FarWindows::close(FarWindow& window) {
 
 bool FarWindows::advance(Lock& lock) {
   bool moved = false;
-  for (const auto& window : open_) moved |= window->target().advance();
+  for (const auto& window : open_) moved |= window->advance();
   // An operation may take many rounds.
   if (moved && lock.mutex()->contended()) lock.mutex()->give_way();
   return moved;
 }
 
 bool FarWindows::has_work() const {
-  return std::any_of(open_.begin(), open_.end(), [](const auto& window) { return window->target().has_work(); });
+  return std::any_of(open_.begin(), open_.end(), [](const auto& window) { return window->has_work(); });
 }
 
 }  // namespace sluice

@@ -20,14 +20,21 @@ using Lock = std::unique_lock<EngineLock>;
 /// One of them: this rank as an origin and as a target, and what it has heard of others besides.
 class FarWindow final : FarTarget::Host {
  public:
-  FarWindow(const FarMessenger::Parts& parts, Context& context)
-      : messenger_(parts, context), origin_(messenger_), target_(messenger_, *this), posts_(context.size()) {}
+  FarWindow(const FarMessenger::Parts& parts, ScratchPool& memory, Context& context)
+      : messenger_(parts, context), origin_(messenger_), target_(messenger_, memory, *this), posts_(context.size()) {}
 
   [[nodiscard]] FarMessenger& messenger() { return messenger_; }
   [[nodiscard]] FarOrigin& origin() { return origin_; }
   [[nodiscard]] FarTarget& target() { return target_; }
   /// How often the member has posted to this rank.
   [[nodiscard]] std::uint64_t posts(std::size_t member) const { return posts_[member]; }
+
+  // As FarWindows.
+  bool advance() {
+    const bool moved = origin_.advance();
+    return target_.advance() || moved;
+  }
+  [[nodiscard]] bool has_work() const { return origin_.has_work() || target_.has_work(); }
 
  private:
   void take_at_once(std::size_t from, const FarMessage& message) override;
@@ -57,6 +64,7 @@ class FarWindows {
 
  private:
   const FarMessenger::Parts parts_;
+  ScratchPool memory_;
   std::vector<std::unique_ptr<FarWindow>> open_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "interpose/mpi/entry.hpp"
 #include "interpose/mpi/handle_table.hpp"
+#include "interpose/mpi/handles.hpp"
 #include "interpose/mpi/shared_memory.hpp"
 #include "interpose/mpi/window_calls.hpp"
 
@@ -50,8 +51,9 @@ Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kin
   enter();
 }
 
-Window::Window(MPI_Win handle, ContextId id, const Context& members, Kind kind, std::vector<Memory> memories)
-    : handle_(handle), memories_(std::move(memories)), kind_(std::move(kind)) {
+Window::Window(MPI_Win handle, ContextId id, Communicator& communicator, Kind kind, std::vector<Memory> memories)
+    : handle_(handle), communicator_(&communicator), memories_(std::move(memories)), kind_(std::move(kind)) {
+  const Context& members = *communicator.context;
   FarWindowCalls::Opening opening{.id = id, .members = members, .is_dynamic = kind_.call == Kind::create_dynamic};
   if (!opening.is_dynamic) {
     const Memory& own = memory(static_cast<int>(members.self()));
@@ -60,6 +62,10 @@ Window::Window(MPI_Win handle, ContextId id, const Context& members, Kind kind, 
   }
   far_ = std::make_unique<FarWindowCalls>(engine(), opening);
   enter();
+}
+
+MPI_Request Window::handle_for(Request* whole) const {
+  return whole ? handle_for_collective(whole, *communicator_) : handle_for_no_process(false);
 }
 
 void Window::enter() {

@@ -47,8 +47,8 @@ class Window final : private SharedSync::Host {
 
   /// `self`: this rank in it. `memories`: by rank. `handle` stays its caller's until `close`.
   Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kind kind, std::vector<Memory> memories);
-  /// Between nodes. `id`: of a context for it, alike on all members, which are those of `members`.
-  Window(MPI_Win handle, ContextId id, const Context& members, Kind kind, std::vector<Memory> memories);
+  /// Between nodes. `id`: of a context for it, alike on all members, which are those of the communicator.
+  Window(MPI_Win handle, ContextId id, Communicator& communicator, Kind kind, std::vector<Memory> memories);
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
@@ -71,10 +71,8 @@ class Window final : private SharedSync::Host {
   /// Ranks in the window of a group's members; nothing if it is no group of such.
   [[nodiscard]] std::optional<WindowSync::Members> members_of(MPI_Group group) const;
 
-  /// Of operations on that rank: buffers of this rank are free.
-  void wait_here(int rank) {
-    if (far_ && has_rank(rank)) far_->wait_here(static_cast<std::size_t>(rank));
-  }
+  /// For an operation of MPI_Rput and its kin that is on its way, or done where `whole` is nullptr.
+  [[nodiscard]] MPI_Request handle_for(Request* whole) const;
 
   /// Calls the error handler; returns `code` when that returns.
   int raise(int code, const char* function) const;
@@ -90,6 +88,7 @@ class Window final : private SharedSync::Host {
   const MPI_Win handle_;
   const std::unique_ptr<WindowWords> words_;
   MPI_Group group_{};
+  Communicator* const communicator_ = nullptr;  // between nodes
   const std::vector<Memory> memories_;
   const Kind kind_;
   BroughtMemory brought_;

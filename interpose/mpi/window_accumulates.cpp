@@ -12,7 +12,6 @@
 
 #include "interpose/mpi/distant_memory.hpp"
 #include "interpose/mpi/element_types.hpp"
-#include "interpose/mpi/handles.hpp"
 #include "interpose/mpi/program_operation.hpp"
 #include "interpose/mpi/reductions.hpp"
 #include "interpose/mpi/window_arguments.hpp"
@@ -71,15 +70,15 @@ std::optional<FarOrigin::Combination> far_combination_of(MPI_Op op, MPI_Datatype
 
 /// `origin`, `result`: nullptr where there is none. MPI_SUCCESS, or the error that the window is to raise.
 int accumulate_far(FarWindowCalls& far, FarOrigin::Combination combination, const TargetArgument& target,
-                   const BufferArgument* origin, const BufferArgument* result, const char* call) {
+                   const BufferArgument* origin, const BufferArgument* result, Request** whole, const char* call) {
   if (target.buffer().bytes() == 0) return MPI_SUCCESS;
   FarBuffers buffers(far, target, call);
   std::optional<UserBuffer> operand;
   std::optional<UserBuffer> before;
   if (origin) operand = buffers.read(*origin);
   if (result) before = buffers.written(*result);
-  const bool is_done =
-      far.accumulate(target.rank(), combination, operand ? &*operand : nullptr, before ? &*before : nullptr, buffers.place());
+  const bool is_done = far.accumulate(target.rank(), combination, operand ? &*operand : nullptr, before ? &*before : nullptr,
+                                      buffers.place(), whole);
   buffers.end();
   return is_done ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
@@ -214,7 +213,8 @@ bool fits(const BufferArgument& own, const TargetArgument& target) { return own.
 
 template <typename OnHost>
 int get_accumulate(Window& window, const BufferArgument& origin, const BufferArgument& result, const TargetArgument& target,
-                   MPI_Datatype target_type, const FlatType* target_side, MPI_Op op, const char* call, OnHost on_host) {
+                   MPI_Datatype target_type, const FlatType* target_side, MPI_Op op, Request** whole, const char* call,
+                   OnHost on_host) {
   const bool needs_operand = op != predefined().no_op;  // else the origin's arguments are not significant
   if ((needs_operand && !origin.valid()) || !result.valid() || !target.in_order()) return on_host();
   if (const int code = target.refusal(); code != MPI_SUCCESS) return window.raise(code, call);
@@ -222,17 +222,15 @@ int get_accumulate(Window& window, const BufferArgument& origin, const BufferArg
   if (FarWindowCalls* const far = window.far()) {
     const auto known = far_combination_of(op, target_type, target_side);
     if (!known) return on_host();
-    return raise_if(window, accumulate_far(*far, *known, target, needs_operand ? &origin : nullptr, &result, call), call);
+    return raise_if(window, accumulate_far(*far, *known, target, needs_operand ? &origin : nullptr, &result, whole, call), call);
   }
   const auto combination = combination_of(op, target_type, target_side);
   if (!combination) return locked_on_host(window, target.rank(), on_host);
   return answer(window, get_accumulate(window, combination->operation, target, origin, result, call), call);
 }
 
-}  // namespace
-
-int Accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
-               MPI_Count target_count, MPI_Datatype target_type, MPI_Op op) {
+int accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+               MPI_Count target_count, MPI_Datatype target_type, MPI_Op op, Request** whole) {
   constexpr auto* call = "MPI_Accumulate";
   const bool is_of_one_type = type == target_type;
   const FlatType* const target_side = side(target_type, is_of_one_type);
@@ -249,26 +247,40 @@ int Accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype
     const auto known = far_combination_of(op, target_type, target_side);
     if (!known) return on_host();
     if (op == predefined().no_op) return MPI_SUCCESS;
-    return raise_if(window, accumulate_far(*far, *known, target, &own, nullptr, call), call);
+    return raise_if(window, accumulate_far(*far, *known, target, &own, nullptr, whole, call), call);
   }
   const auto combination = combination_of(op, target_type, target_side);
   if (!combination) return locked_on_host(window, target.rank(), on_host);
   return answer(window, accumulate(window, combination->operation, target, own, call), call);
 }
 
-int Get_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
+int get_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
                    MPI_Datatype result_type, int rank, MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
-                   MPI_Op op) {
+                   MPI_Op op, Request** whole) {
   const bool is_of_one_type = result_type == target_type && (op == predefined().no_op || type == target_type);
   const FlatType* const target_side = side(target_type, is_of_one_type);
   const auto side_of = [&](MPI_Datatype one) { return one == target_type ? target_side : side(one, is_of_one_type); };
   const BufferArgument own(origin, count, side_of(type));
   const BufferArgument before(result, result_count, side_of(result_type));
   const TargetArgument target(window, rank, displacement, target_count, target_side);
-  return get_accumulate(window, own, before, target, target_type, target_side, op, "MPI_Get_accumulate", [&] {
+  return get_accumulate(window, own, before, target, target_type, target_side, op, whole, "MPI_Get_accumulate", [&] {
     return host().Get_accumulate(origin, host_count(count), type, result, host_count(result_count), result_type, rank,
                                  displacement, host_count(target_count), target_type, op, window.handle());
   });
+}
+
+}  // namespace
+
+int Accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+               MPI_Count target_count, MPI_Datatype target_type, MPI_Op op) {
+  return accumulate(window, origin, count, type, rank, displacement, target_count, target_type, op, nullptr);
+}
+
+int Get_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
+                   MPI_Datatype result_type, int rank, MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
+                   MPI_Op op) {
+  return get_accumulate(window, origin, count, type, result, result_count, result_type, rank, displacement, target_count,
+                        target_type, op, nullptr);
 }
 
 int Fetch_and_op(Window& window, const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint displacement,
@@ -277,7 +289,7 @@ int Fetch_and_op(Window& window, const void* origin, void* result, MPI_Datatype 
   const BufferArgument own(origin, 1, flat);
   const BufferArgument before(result, 1, flat);
   const TargetArgument target(window, rank, displacement, 1, flat);
-  return get_accumulate(window, own, before, target, type, flat, op, "MPI_Fetch_and_op",
+  return get_accumulate(window, own, before, target, type, flat, op, nullptr, "MPI_Fetch_and_op",
                         [&] { return host().Fetch_and_op(origin, result, type, rank, displacement, op, window.handle()); });
 }
 
@@ -308,21 +320,19 @@ int Compare_and_swap(Window& window, const void* origin, const void* compared, v
 
 int Raccumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
                 MPI_Count target_count, MPI_Datatype target_type, MPI_Op op, MPI_Request* request) {
-  const int code = Accumulate(window, origin, count, type, rank, displacement, target_count, target_type, op);
-  if (code != MPI_SUCCESS) return code;
-  window.wait_here(rank);
-  *request = handle_for_no_process(false);
+  Request* whole = nullptr;
+  const int code = accumulate(window, origin, count, type, rank, displacement, target_count, target_type, op, &whole);
+  if (code == MPI_SUCCESS) *request = window.handle_for(whole);
   return code;
 }
 
 int Rget_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
                     MPI_Datatype result_type, int rank, MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
                     MPI_Op op, MPI_Request* request) {
-  const int code = Get_accumulate(window, origin, count, type, result, result_count, result_type, rank, displacement,
-                                  target_count, target_type, op);
-  if (code != MPI_SUCCESS) return code;
-  window.wait_here(rank);
-  *request = handle_for_no_process(false);
+  Request* whole = nullptr;
+  const int code = get_accumulate(window, origin, count, type, result, result_count, result_type, rank, displacement,
+                                  target_count, target_type, op, &whole);
+  if (code == MPI_SUCCESS) *request = window.handle_for(whole);
   return code;
 }
 

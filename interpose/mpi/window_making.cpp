@@ -122,7 +122,7 @@ void carry_distant(MPI_Win window, const Communicator& communicator, Window::Kin
 }
 
 /// Between nodes, if the processors reach all memory. Collective.
-void carry_far(MPI_Win window, const Communicator& communicator, Window::Kind::Call call, Memory own) {
+void carry_far(MPI_Win window, Communicator& communicator, Window::Kind::Call call, Memory own) {
   if (communicator.rank == 0) own.context = fresh_context_id();
   const Said said(communicator, own, {});
   if (!said.all_are_within() || said.context() == 0) return;
@@ -136,7 +136,7 @@ void carry_far(MPI_Win window, const Communicator& communicator, Window::Kind::C
     }
   }
   static_cast<void>(
-      std::make_unique<Window>(window, ContextId{said.context()}, *communicator.context, Window::Kind{call}, std::move(memories))
+      std::make_unique<Window>(window, ContextId{said.context()}, communicator, Window::Kind{call}, std::move(memories))
           .release());
   host_activity().carried(window);
 }
@@ -148,7 +148,7 @@ Memory describe(void* base, MPI_Aint size, MPI_Aint unit) {
           .is_within = !is_on_device(base, size)};
 }
 
-int allocate_far(MPI_Aint size, MPI_Aint unit, MPI_Info info, const Communicator& communicator, void* base, MPI_Win* window) {
+int allocate_far(MPI_Aint size, MPI_Aint unit, MPI_Info info, Communicator& communicator, void* base, MPI_Win* window) {
   const int code = host_window(size, unit, info, communicator.handle, base, window);
   if (code == MPI_SUCCESS)
     carry_far(*window, communicator, Window::Kind::create, describe(*static_cast<void**>(base), size, unit));
@@ -158,7 +158,7 @@ int allocate_far(MPI_Aint size, MPI_Aint unit, MPI_Info info, const Communicator
 }  // namespace
 
 int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
-  const Communicator* const communicator = adopted(comm);
+  Communicator* const communicator = adopted(comm);
   const bool in_order = size >= 0 && unit > 0 && base && window;
   const Carried carried = in_order ? who_carries(communicator, CarryMode::automatic) : Carried::by_host;
   if (carried == Carried::by_host) return host_window(size, unit, info, comm, base, window);
@@ -187,7 +187,7 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
 
 /// The host's window counts as outstanding until it is known that Sluice carries it.
 int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
-  const Communicator* const communicator = adopted(comm);
+  Communicator* const communicator = adopted(comm);
   const int code = host_created(base, size, unit, info, comm, window);
   const Carried carried = code == MPI_SUCCESS ? who_carries(communicator, CarryMode::all) : Carried::by_host;
   if (carried == Carried::by_host) return code;
@@ -205,7 +205,7 @@ int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
 
 /// Who makes a call is told by others where the memory lies. What a device may attach, the kernel does not reach.
 int create_dynamic_window(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
-  const Communicator* const communicator = adopted(comm);
+  Communicator* const communicator = adopted(comm);
   const int code = host_activity().begun(host().Win_create_dynamic(info, comm, window));
   const Carried carried = code == MPI_SUCCESS ? who_carries(communicator, CarryMode::all) : Carried::by_host;
   if (carried == Carried::by_host) return code;

@@ -132,7 +132,7 @@ PROGRAMS = [
     Program("coll_scans", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
     Program("coll_threads", ranks={"release": (2, 3, 4), "host-collectives": (2,)}),
     *(Program(name, ranks={"all-onesided": (2, 3, 4, 5, 8), "tcp-onesided": (2, 3, 4)}, host_is_right=False, seconds=240)
-      for name in ("rma_accumulates", "rma_copies", "rma_dynamic", "rma_epochs", "rma_windows")),
+      for name in ("rma_accumulates", "rma_copies", "rma_dynamic", "rma_epochs", "rma_progress", "rma_windows")),
     Program("mixed_requests", shares_files=True),
     Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
     Program("host_progress", ranks=TWO_OR_MORE),
