@@ -54,8 +54,8 @@ struct FarTarget::Operation {
   [[nodiscard]] bool can_go_on() const { return is_over_there() || has_piece(); }
 };
 
-FarTarget::FarTarget(FarMessenger& messenger, ScratchPool& memory, Host& host)
-    : messenger_(messenger), host_(host), locks_(messenger.context().size()), memory_(memory) {
+FarTarget::FarTarget(FarMessenger& messenger, ScratchPool& memory, Unexposed unexposed, Host& host)
+    : messenger_(messenger), host_(host), locks_(messenger.context().size()), memory_(memory), unexposed_(unexposed) {
   for (std::size_t rank = 0; rank < messenger.context().size(); ++rank) members_.emplace_back(static_cast<Rank>(rank));
 }
 
@@ -198,6 +198,8 @@ void FarTarget::begin(std::size_t from, const Content& content) {
   operation->message = content.message;
   operation->place = content.place;
   operation->is_refused = content.place.bytes() < content.message.bytes || !exposes(content.place.span());
+  if (operation->is_refused && unexposed_ == Unexposed::is_damage)
+    damaged(messenger_.context().peer(operation->rank()), MessageKind::eager, "is for memory that is not exposed");
   members_[from].was_refused |= operation->is_refused;
   ++messenger_.parts().statistics.window_operations_served;
   switch (content.message.kind) {

@@ -43,7 +43,9 @@ class FarTarget {
     ~Host() = default;
   };
 
-  FarTarget(FarMessenger& messenger, ScratchPool& memory, Host& host);
+  /// What origins do about memory that is not exposed: in a dynamic window they cannot know it.
+  enum class Unexposed : std::uint8_t { is_refused, is_damage };
+  FarTarget(FarMessenger& messenger, ScratchPool& memory, Unexposed unexposed, Host& host);
   ~FarTarget();
   FarTarget(const FarTarget&) = delete;
   FarTarget& operator=(const FarTarget&) = delete;
@@ -111,6 +113,7 @@ class FarTarget {
   std::vector<Member> members_;
   LockQueue locks_;
   ScratchPool& memory_;
+  const Unexposed unexposed_;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::uint64_t seen_ = 0;  // of Context::kept
   bool has_news_ = false;   // a message that waited may be taken now

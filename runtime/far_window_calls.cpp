@@ -77,7 +77,8 @@ FarWindow& FarWindowCalls::open(const Opening& opening) {
     group.push_back(opening.members.peer(Rank{static_cast<int>(rank)}));
   Lock lock(impl_.mutex);
   const Inside inside(impl_.progress, lock);  // from now on messages wake the helper thread
-  FarWindow& window = impl_.far_windows.open(opening.id, std::move(group), opening.members.self());
+  const auto unexposed = opening.is_dynamic ? FarTarget::Unexposed::is_refused : FarTarget::Unexposed::is_damage;
+  FarWindow& window = impl_.far_windows.open(opening.id, std::move(group), opening.members.self(), unexposed);
   window.target().expose(opening.exposed);
   return window;
 }
@@ -245,7 +246,7 @@ void FarWindowCalls::end_access(Call& call, const Targets& targets) {
 }
 
 template <typename Targets>
-void FarWindowCalls::flush(const Targets& targets, Flushed where) {
+void FarWindowCalls::flush_each(const Targets& targets, Flushed where) {
   Call call(*this);
   if (where == Flushed::at_origin) return call.wait_here(targets);
   for (const std::size_t target : targets) window_.origin().ask(target);
@@ -254,13 +255,13 @@ void FarWindowCalls::flush(const Targets& targets, Flushed where) {
 
 bool FarWindowCalls::flush(std::size_t target, Flushed where) {
   if (!epochs_.is_locked(target)) return false;
-  flush(std::array{target}, where);
+  flush_each(std::array{target}, where);
   return true;
 }
 
 bool FarWindowCalls::flush_all(Flushed where) {
   if (!epochs_.is_any_locked()) return false;
-  flush(members(), where);
+  flush_each(members(), where);
   return true;
 }
 

@@ -76,7 +76,7 @@ class FarWindowCalls final : public WindowSync {
   template <typename Targets>
   void end_access(Call& call, const Targets& targets);
   template <typename Targets>
-  void flush(const Targets& targets, Flushed where);
+  void flush_each(const Targets& targets, Flushed where);
 
   Engine::Impl& impl_;
   const std::size_t size_;

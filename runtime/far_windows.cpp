@@ -11,9 +11,9 @@ void FarWindow::take_at_once(std::size_t from, const FarMessage& message) {
   messenger_.parts().sleepers.wake();
 }
 
-FarWindow& FarWindows::open(ContextId id, std::vector<Peer> group, Rank self) {
+FarWindow& FarWindows::open(ContextId id, std::vector<Peer> group, Rank self, FarTarget::Unexposed unexposed) {
   Context& context = parts_.matcher.adopt(id, std::move(group), self);
-  return *open_.emplace_back(std::make_unique<FarWindow>(parts_, memory_, context));
+  return *open_.emplace_back(std::make_unique<FarWindow>(parts_, memory_, context, unexposed));
 }
 
 void FarWindows::close(FarWindow& window) {

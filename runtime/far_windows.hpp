@@ -20,8 +20,8 @@ using Lock = std::unique_lock<EngineLock>;
 /// One of them: this rank as an origin and as a target, and what it has heard of others besides.
 class FarWindow final : FarTarget::Host {
  public:
-  FarWindow(const FarMessenger::Parts& parts, ScratchPool& memory, Context& context)
-      : messenger_(parts, context), origin_(messenger_), target_(messenger_, memory, *this), posts_(context.size()) {}
+  FarWindow(const FarMessenger::Parts& parts, ScratchPool& memory, Context& context, FarTarget::Unexposed unexposed)
+      : messenger_(parts, context), origin_(messenger_), target_(messenger_, memory, unexposed, *this), posts_(context.size()) {}
 
   [[nodiscard]] FarMessenger& messenger() { return messenger_; }
   [[nodiscard]] FarOrigin& origin() { return origin_; }
@@ -52,7 +52,7 @@ class FarWindows {
   FarWindows& operator=(const FarWindows&) = delete;
 
   /// No message of it has been sent before by this rank. What others have sent is kept for it.
-  FarWindow& open(ContextId id, std::vector<Peer> group, Rank self);
+  FarWindow& open(ContextId id, std::vector<Peer> group, Rank self, FarTarget::Unexposed unexposed);
   /// All members have come to its end.
   void close(FarWindow& window);
 
