@@ -1,5 +1,6 @@
 #include "runtime/far_messenger.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace sluice {
@@ -14,13 +15,15 @@ const std::shared_ptr<const Layout>& one_byte() {
 
 }  // namespace
 
-void FarMessenger::send(Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes) {
-  const auto tried = parts_.small_sends.send(context_, to, tag, copy.get(), bytes);
+void FarMessenger::send(Rank to, Tag tag, std::span<const std::byte> bytes) {
+  const auto tried = parts_.small_sends.send(context_, to, tag, bytes.data(), bytes.size());
   if (tried == SmallSends::AtOnce::has_left) return;
+  auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), copy.get());
   Request* const send = parts_.requests.new_send(context_, to, tag, SendMode::standard, window_site);
   send->data = copy.get();
   send->owned = std::move(copy);
-  send->bytes = bytes;
+  send->bytes = bytes.size();
   send->detached = true;
   parts_.sender.start(send, tried);
 }
@@ -63,12 +66,15 @@ std::optional<std::span<const std::byte>> FarInbox::first(FarMessenger& messenge
       receive_ = messenger.receive(found, {copy_.get(), bytes_, one_byte()});
     }
   }
-  if (message_) return message_->payload();
+  if (message_) return message_->payload().subspan(done_);
   if (!FarMessenger::is_over(*receive_)) return std::nullopt;
-  return std::span<const std::byte>(copy_.get(), bytes_);
+  return std::span<const std::byte>(copy_.get(), bytes_).subspan(done_);
 }
 
-void FarInbox::pop(FarMessenger& messenger) {
+void FarInbox::pop(FarMessenger& messenger, std::size_t bytes) {
+  done_ += bytes;
+  if (done_ < (message_ ? message_->payload().size() : bytes_)) return;
+  done_ = 0;
   if (message_) {
     message_.reset();
   } else {

@@ -41,8 +41,8 @@ class FarMessenger {
   /// Of a message that is not announced first.
   [[nodiscard]] std::size_t most_at_once(Rank to) const { return parts_.job.eager_limit_of(context_.peer(to)); }
 
-  /// A copy, of which nobody hears any more.
-  void send(Rank to, Tag tag, std::unique_ptr<std::byte[]> copy, std::size_t bytes);
+  /// Bytes of which nobody hears any more.
+  void send(Rank to, Tag tag, std::span<const std::byte> bytes);
   // Their memory is theirs until they are over.
   Request* send(Rank to, Tag tag, const UserBuffer& buffer);
   Request* receive(Rank from, Tag tag, const UserBuffer& buffer);
@@ -71,8 +71,8 @@ class FarInbox {
 
   /// The first one; nothing: it has not come yet, or not all of it.
   [[nodiscard]] std::optional<std::span<const std::byte>> first(FarMessenger& messenger);
-  /// It goes.
-  void pop(FarMessenger& messenger);
+  /// So many bytes of it go, and with the last ones it.
+  void pop(FarMessenger& messenger, std::size_t bytes);
   /// One that was announced has come, which no other message tells of.
   [[nodiscard]] bool has_arrived() const { return receive_ && FarMessenger::is_over(*receive_); }
 
@@ -80,6 +80,7 @@ class FarInbox {
   Rank from_;
   Tag tag_;
   std::unique_ptr<Unexpected> message_;
+  std::size_t done_ = 0;  // bytes of the first one
   // Of one that was announced.
   Request* receive_ = nullptr;
   std::unique_ptr<std::byte[]> copy_;

@@ -11,8 +11,14 @@ namespace {
 
 using Kind = FarMessage::Kind;
 
-/// What a message with data has besides, as a rule.
-constexpr std::size_t head_bytes = 256;
+/// Of one draft: small operations that come together, and no long copies.
+constexpr std::size_t most_draft_bytes = std::size_t{16} << 10;
+
+/// What a part with data has besides, about.
+std::size_t head_bytes(const UserBuffer& place) {
+  constexpr std::size_t run_bytes = 64;
+  return sizeof(FarMessage) + (place.is_contiguous() ? 0 : run_bytes * (1 + place.layout->runs().size()));
+}
 
 FarMessage describe(Kind kind, std::size_t bytes) {
   FarMessage message;
@@ -23,13 +29,26 @@ FarMessage describe(Kind kind, std::size_t bytes) {
 
 }  // namespace
 
-/// The message comes with a request for the lock if there has been none. A target's memory without gaps needs no layout.
-void FarOrigin::issue(std::size_t target, FarMessage message, const UserBuffer* place, std::span<const UserBuffer> data) {
+std::size_t FarOrigin::most_drafted(std::size_t target) const {
+  return std::min(most_draft_bytes, messenger_.most_at_once(static_cast<Rank>(target)));
+}
+
+bool FarOrigin::goes_along(std::size_t target, std::size_t bytes, const UserBuffer& place) const {
+  return bytes + head_bytes(place) <= messenger_.most_at_once(static_cast<Rank>(target));
+}
+
+bool FarOrigin::only_drafts(std::size_t target, std::size_t bytes, const UserBuffer& place) const {
+  return targets_[target].draft.size() + bytes + head_bytes(place) <= most_drafted(target);
+}
+
+/// It comes with a request for the lock if there has been none. A target's memory without gaps needs no layout.
+void FarOrigin::draft(std::size_t target, FarMessage message, const UserBuffer* place, std::span<const UserBuffer> data) {
   Target& to = targets_[target];
   if (to.lock == LockState::wanted) {
     message.lock = to.use == LockWord::Use::shared ? FarMessage::Lock::shared : FarMessage::Lock::exclusive;
     to.lock = LockState::asked;
   }
+  for (const UserBuffer& part : data) message.data_bytes += part.bytes();
   std::vector<std::byte> layout;
   if (place) {
     const bool has_gaps = !place->is_contiguous();
@@ -38,21 +57,29 @@ void FarOrigin::issue(std::size_t target, FarMessage message, const UserBuffer* 
     message.address = reinterpret_cast<std::uintptr_t>(has_gaps ? place->base : place->data());
     message.count = has_gaps ? place->count : place->bytes();
   }
-  std::size_t bytes = sizeof message + FarMessage::aligned(layout.size());
-  const std::size_t data_at = bytes;
-  for (const UserBuffer& part : data) bytes += part.bytes();
-  auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  std::memcpy(copy.get(), &message, sizeof message);
-  std::copy(layout.begin(), layout.end(), copy.get() + sizeof message);
-  std::byte* next = copy.get() + data_at;
+  if (!to.draft.empty() && to.draft.size() + message.part_bytes() > most_drafted(target)) push(target);
+  if (to.draft.empty()) ++drafts_;
+  const std::size_t begin = to.draft.size();
+  to.draft.resize(begin + message.part_bytes());
+  std::byte* next = to.draft.data() + begin;
+  std::memcpy(next, &message, sizeof message);
+  next = std::copy(layout.begin(), layout.end(), next + sizeof message);
+  next += FarMessage::aligned(layout.size()) - layout.size();
   for (const UserBuffer& part : data) next += LayoutCursor(part).pack({next, part.bytes()});
-  messenger_.send(static_cast<Rank>(target), FarMessage::tag_in_order, std::move(copy), bytes);
 }
 
-bool FarOrigin::goes_along(std::size_t target, const UserBuffer& data, const UserBuffer& place) const {
-  const std::size_t runs = place.is_contiguous() ? 0 : place.layout->runs().size();
-  constexpr std::size_t run_bytes = 64;
-  return data.bytes() + head_bytes + runs * run_bytes <= messenger_.most_at_once(static_cast<Rank>(target));
+void FarOrigin::push(std::size_t target) {
+  std::vector<std::byte>& draft = targets_[target].draft;
+  if (draft.empty()) return;
+  messenger_.send(static_cast<Rank>(target), FarMessage::tag_in_order, draft);
+  draft.clear();
+  --drafts_;
+}
+
+bool FarOrigin::push_all() {
+  if (drafts_ == 0) return false;
+  for (std::size_t target = 0; target < targets_.size(); ++target) push(target);
+  return true;
 }
 
 void FarOrigin::expect_result(std::size_t target, const FarMessage& message, const UserBuffer& result) {
@@ -62,10 +89,11 @@ void FarOrigin::expect_result(std::size_t target, const FarMessage& message, con
 void FarOrigin::put(std::size_t target, const UserBuffer& origin, const UserBuffer& place) {
   FarMessage message = describe(Kind::put, origin.bytes());
   targets_[target].is_behind = true;
-  if (goes_along(target, origin, place)) return issue(target, message, &place, {&origin, 1});
+  if (goes_along(target, origin.bytes(), place)) return draft(target, message, &place, {&origin, 1});
   message.data_follows = true;
   message.serial = serials_++;
-  issue(target, message, &place, {});
+  draft(target, message, &place, {});
+  push(target);
   targets_[target].open.push_back(messenger_.send(static_cast<Rank>(target), message.given_tag(), origin));
 }
 
@@ -73,7 +101,7 @@ void FarOrigin::get(std::size_t target, const UserBuffer& result, const UserBuff
   FarMessage message = describe(Kind::get, result.bytes());
   message.serial = serials_++;
   expect_result(target, message, result);
-  issue(target, message, &place, {});
+  draft(target, message, &place, {});
 }
 
 void FarOrigin::accumulate(std::size_t target, Combination combination, const UserBuffer* operand, const UserBuffer* result,
@@ -85,10 +113,11 @@ void FarOrigin::accumulate(std::size_t target, Combination combination, const Us
   message.serial = serials_++;
   targets_[target].is_behind |= !result;
   if (result) expect_result(target, message, *result);
-  if (!operand) return issue(target, message, &place, {});
-  if (goes_along(target, *operand, place)) return issue(target, message, &place, {operand, 1});
+  if (!operand) return draft(target, message, &place, {});
+  if (goes_along(target, operand->bytes(), place)) return draft(target, message, &place, {operand, 1});
   message.data_follows = true;
-  issue(target, message, &place, {});
+  draft(target, message, &place, {});
+  push(target);
   targets_[target].open.push_back(messenger_.send(static_cast<Rank>(target), message.given_tag(), *operand));
 }
 
@@ -97,7 +126,7 @@ void FarOrigin::compare_and_swap(std::size_t target, const UserBuffer& compared,
   FarMessage message = describe(Kind::compare_and_swap, place.bytes());
   message.serial = serials_++;
   const UserBuffer both[] = {compared, new_value};
-  issue(target, message, &place, both);
+  draft(target, message, &place, both);
   expect_result(target, message, result);
 }
 
@@ -115,13 +144,14 @@ Request* FarOrigin::stand_for(std::size_t target, std::size_t open) {
 }
 
 bool FarOrigin::advance() {
+  const bool moved = push_all();
   const auto ended = std::erase_if(groups_, [this](Group& group) {
     if (!take_over(group.open)) return false;
     --targets_[group.target].groups;
     messenger_.parts().requests.finish(group.whole);
     return true;
   });
-  return ended != 0;
+  return ended != 0 || moved;
 }
 
 bool FarOrigin::has_work() const {
@@ -157,7 +187,8 @@ void FarOrigin::unlock(std::size_t target) {
     to.is_behind = false;
     FarMessage message = describe(Kind::unlock, 0);
     message.number = ++to.asked;
-    issue(target, message, nullptr, {});
+    draft(target, message, nullptr, {});
+    push(target);
   }
   to.lock = LockState::none;
 }
@@ -177,7 +208,8 @@ void FarOrigin::ask(std::size_t target, Asks asks) {
   if (!std::exchange(to.is_behind, false) && asks == Asks::if_needed) return;
   FarMessage message = describe(Kind::flush, 0);
   message.number = ++to.asked;
-  issue(target, message, nullptr, {});
+  draft(target, message, nullptr, {});
+  push(target);
 }
 
 bool FarOrigin::is_over_here(std::size_t target) { return take_over(targets_[target].open) && targets_[target].groups == 0; }
@@ -193,14 +225,13 @@ void FarOrigin::take_answer(std::size_t target, const FarMessage& message) {
 
 void FarOrigin::tell(std::size_t target, FarMessage::Kind kind) {
   targets_[target].is_behind = false;
-  issue(target, describe(kind, 0), nullptr, {});
+  draft(target, describe(kind, 0), nullptr, {});
+  push(target);
 }
 
 void FarOrigin::tell_at_once(std::size_t to, FarMessage::Kind kind) {
-  auto copy = std::make_unique_for_overwrite<std::byte[]>(sizeof(FarMessage));
   const FarMessage message = describe(kind, 0);
-  std::memcpy(copy.get(), &message, sizeof message);
-  messenger_.send(static_cast<Rank>(to), FarMessage::tag_at_once, std::move(copy), sizeof message);
+  messenger_.send(static_cast<Rank>(to), FarMessage::tag_at_once, std::as_bytes(std::span(&message, 1)));
 }
 
 }  // namespace sluice

@@ -1,8 +1,11 @@
 // This rank as an origin of a window that is on several nodes: what it has asked of each target, and what of that is not over.
 //
-// Short data goes with the message that asks, and its buffer is free at once. Longer data is a message of its own, and a result
-// comes into its buffer as one: until these are over, the operation is not complete here. At its target it is complete once a
-// flush that was asked for afterwards is answered.
+// What is asked for is drafted first. A draft leaves when this rank asks for an answer, ends an epoch or has to wait, when a
+// thread progresses, or when it is full: one message for many operations.
+//
+// Short data goes along, and its buffer is free at once. Longer data is a message of its own, and a result comes into its buffer
+// as one: until these are over, the operation is not complete here. At its target it is complete once a flush that was asked for
+// afterwards is answered.
 //
 // A lock is asked for with the first operation, and nobody waits for it: what needs it waits at the target. Only the lock of this
 // rank itself is waited for, as the program may load and store there.
@@ -26,6 +29,12 @@ class FarOrigin {
   explicit FarOrigin(FarMessenger& messenger) : messenger_(messenger), targets_(messenger.context().size()) {}
   FarOrigin(const FarOrigin&) = delete;
   FarOrigin& operator=(const FarOrigin&) = delete;
+
+  /// So many bytes for that place of the target's would only be drafted, and nothing of the draft would leave.
+  [[nodiscard]] bool only_drafts(std::size_t target, std::size_t bytes, const UserBuffer& place) const;
+  /// Drafts leave.
+  void push(std::size_t target);
+  bool push_all();
 
   // --- operations. `place`: the target's memory, by its addresses there
   void put(std::size_t target, const UserBuffer& origin, const UserBuffer& place);
@@ -77,6 +86,7 @@ class FarOrigin {
  private:
   enum class LockState : std::uint8_t { none, wanted, asked };
   struct Target {
+    std::vector<std::byte> draft;
     std::vector<Request*> open;  // with buffers of this rank
     std::size_t groups = 0;      // that a request stands for
     std::uint64_t asked = 0;     // flushes and unlocks
@@ -92,14 +102,16 @@ class FarOrigin {
     Request* whole;
   };
 
-  void issue(std::size_t target, FarMessage message, const UserBuffer* place, std::span<const UserBuffer> data);
-  [[nodiscard]] bool goes_along(std::size_t target, const UserBuffer& data, const UserBuffer& place) const;
+  void draft(std::size_t target, FarMessage message, const UserBuffer* place, std::span<const UserBuffer> data);
+  [[nodiscard]] bool goes_along(std::size_t target, std::size_t bytes, const UserBuffer& place) const;
+  [[nodiscard]] std::size_t most_drafted(std::size_t target) const;
   bool take_over(std::vector<Request*>& open);
   void expect_result(std::size_t target, const FarMessage& message, const UserBuffer& result);
 
   FarMessenger& messenger_;
   std::vector<Target> targets_;
   std::vector<Group> groups_;
+  std::size_t drafts_ = 0;  // that are not empty
   std::uint32_t serials_ = 0;
 };
 

@@ -82,16 +82,15 @@ FarTarget::Content FarTarget::read(std::size_t from, std::span<const std::byte> 
   if (bytes.size() < sizeof message) refuse("is no message of a window");
   std::memcpy(&message, bytes.data(), sizeof message);
   content.place = {reinterpret_cast<std::byte*>(message.address), message.count, byte_of_target()};
-  bytes = bytes.subspan(sizeof message);
+  if (message.layout_bytes > bytes.size() || message.data_bytes > bytes.size() || message.part_bytes() > bytes.size())
+    refuse("brings less than it says");
   if (message.layout_bytes != 0) {
-    if (FarMessage::aligned(message.layout_bytes) > bytes.size()) refuse("describes no memory");
-    content.place.layout = read_layout(bytes.first(message.layout_bytes));
+    content.place.layout = read_layout(bytes.subspan(sizeof message, message.layout_bytes));
     if (!content.place.layout) refuse("describes no memory");
-    bytes = bytes.subspan(FarMessage::aligned(message.layout_bytes));
   }
   std::uint64_t packed = 0;
   if (__builtin_mul_overflow(message.count, content.place.layout->size(), &packed)) refuse("describes no memory");
-  content.data = bytes;
+  content.data = bytes.subspan(sizeof message + FarMessage::aligned(message.layout_bytes), message.data_bytes);
   return content;
 }
 
@@ -119,13 +118,14 @@ bool FarTarget::take_in(std::size_t from) {
   bool moved = false;
   Member& member = members_[from];
   while (const auto bytes = member.in_order.first(messenger_)) {
-    if (!take(from, read(from, *bytes))) break;
-    member.in_order.pop(messenger_);
+    const Content content = read(from, *bytes);
+    if (!take(from, content)) break;
+    member.in_order.pop(messenger_, content.message.part_bytes());
     moved = true;
   }
   while (const auto bytes = member.at_once.first(messenger_)) {
     take_at_once(from, read(from, *bytes).message);
-    member.at_once.pop(messenger_);
+    member.at_once.pop(messenger_, bytes->size());
     moved = true;
   }
   return moved;
@@ -181,13 +181,11 @@ bool FarTarget::take(std::size_t from, const Content& content) {
 }
 
 void FarTarget::answer(std::size_t to, std::uint64_t number) {
-  auto copy = std::make_unique_for_overwrite<std::byte[]>(sizeof(FarMessage));
   FarMessage answer;
   answer.kind = FarMessage::Kind::answer;
   answer.number = number;
   answer.is_refused = std::exchange(members_[to].was_refused, false);
-  std::memcpy(copy.get(), &answer, sizeof answer);
-  messenger_.send(static_cast<Rank>(to), FarMessage::tag_at_once, std::move(copy), sizeof answer);
+  messenger_.send(static_cast<Rank>(to), FarMessage::tag_at_once, std::as_bytes(std::span(&answer, 1)));
 }
 
 // --- operations
@@ -235,8 +233,7 @@ void FarTarget::receive_data(Operation& operation) {
 
 void FarTarget::begin_put(Operation& operation, const Content& content) {
   if (operation.message.data_follows) return receive_data(operation);
-  if (!operation.is_refused)
-    LayoutCursor(operation.place).unpack(content.data.first(std::min(content.data.size(), content.message.bytes)));
+  if (!operation.is_refused) LayoutCursor(operation.place).unpack(content.data);
 }
 
 void FarTarget::begin_get(Operation& operation) {

@@ -79,7 +79,7 @@ class FarTarget {
     std::uint64_t arrivals = 0;
     std::uint64_t completed = 0;
   };
-  /// A message, and what it brings.
+  /// A part of a message, and what it brings.
   struct Content {
     FarMessage message;
     UserBuffer place;

@@ -48,6 +48,7 @@ class FarWindowCalls::Call {
   }
   template <typename Targets>
   void wait_here(const Targets& targets) {
+    for (const std::size_t target : targets) window_.origin().push(target);
     wait_for_each(targets, [this](std::size_t target) { return window_.origin().is_over_here(target); });
   }
   template <typename Targets>
@@ -107,6 +108,7 @@ bool FarWindowCalls::operate(std::size_t target, Request** whole, Issue issue) {
   ++impl_.statistics.window_operations;
   const std::size_t open = origin.open(target);
   issue(origin);
+  if (whole) origin.push(target);
   if (whole && !is_dynamic_) *whole = origin.stand_for(target, open);
   if (!is_dynamic_) return true;
   origin.ask(target, FarOrigin::Asks::always);
@@ -114,8 +116,19 @@ bool FarWindowCalls::operate(std::size_t target, Request** whole, Issue issue) {
   return !origin.was_refused(target);
 }
 
+/// True: it is only drafted, without the thread's entering the engine.
+template <typename Issue>
+bool FarWindowCalls::drafts(std::size_t target, std::size_t bytes, const UserBuffer& place, Issue issue) {
+  const Lock lock(impl_.mutex);
+  if (is_dynamic_ || !window_.origin().only_drafts(target, bytes, place)) return false;
+  ++impl_.statistics.window_operations;
+  issue(window_.origin());
+  return true;
+}
+
 bool FarWindowCalls::put(std::size_t target, const UserBuffer& origin, const UserBuffer& place, Request** whole) {
-  return operate(target, whole, [&](FarOrigin& self) { self.put(target, origin, place); });
+  const auto issue = [&](FarOrigin& self) { self.put(target, origin, place); };
+  return drafts(target, origin.bytes(), place, issue) || operate(target, whole, issue);
 }
 
 bool FarWindowCalls::get(std::size_t target, const UserBuffer& result, const UserBuffer& place, Request** whole) {
@@ -124,7 +137,8 @@ bool FarWindowCalls::get(std::size_t target, const UserBuffer& result, const Use
 
 bool FarWindowCalls::accumulate(std::size_t target, FarOrigin::Combination combination, const UserBuffer* operand,
                                 const UserBuffer* result, const UserBuffer& place, Request** whole) {
-  return operate(target, whole, [&](FarOrigin& self) { self.accumulate(target, combination, operand, result, place); });
+  const auto issue = [&](FarOrigin& self) { self.accumulate(target, combination, operand, result, place); };
+  return (!result && drafts(target, operand->bytes(), place, issue)) || operate(target, whole, issue);
 }
 
 bool FarWindowCalls::compare_and_swap(std::size_t target, const UserBuffer& compared, const UserBuffer& new_value,

@@ -71,6 +71,8 @@ class FarWindowCalls final : public WindowSync {
   [[nodiscard]] auto members() const { return std::views::iota(std::size_t{0}, size_); }
   template <typename Issue>
   bool operate(std::size_t target, Request** whole, Issue issue);
+  template <typename Issue>
+  bool drafts(std::size_t target, std::size_t bytes, const UserBuffer& place, Issue issue);
   [[nodiscard]] bool has_completed(std::size_t origin) const;
   void wait_for_own_lock(Call& call);
   template <typename Targets>

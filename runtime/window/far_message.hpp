@@ -5,8 +5,8 @@
 //   tag_at_once    between any two: what waits for nothing that came before
 //   of a serial    data of one operation that its message does not bring: what the origin gives, and what it gets
 //
-// A message is this header, then the layout of the target's memory (datatype/layout_wire.hpp) if that has gaps, then the data
-// that it brings. The parts begin at multiples of `alignment`.
+// A message of tag_in_order may have several parts, each for itself. A part is this header, then the layout of the target's
+// memory (datatype/layout_wire.hpp) if that has gaps, then the data that it brings, all filled up to multiples of `alignment`.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-struct FarMessage {
+struct alignas(16) FarMessage {
   enum class Kind : std::uint8_t {
     // in order
     put,
@@ -38,20 +38,23 @@ struct FarMessage {
 
   Kind kind{};
   Lock lock{};
-  bool data_follows = false;    // under the serial number, instead of being brought
+  bool data_follows = false;    // under the serial number
   bool wants_result = false;    // accumulate
   bool is_refused = false;      // answer: something was not where the target exposes memory
   bool packs_pairs = false;     // accumulate: pairs without their padding
   std::uint16_t operation = 0;  // accumulate: FarOperation
   std::uint32_t serial = 0;
   std::uint32_t layout_bytes = 0;  // 0: the target's memory has no gaps
+  std::uint64_t data_bytes = 0;    // brought
   std::uint64_t number = 0;        // flush, unlock, answer: which one
   std::uint64_t address = 0;       // target's memory: where, ...
   std::uint64_t count = 0;         // ... and how many elements of the layout, or bytes
-  std::uint64_t bytes = 0;         // of data
+  std::uint64_t bytes = 0;         // of the target's memory
 
   static constexpr std::size_t alignment = 16;
   static constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+  /// Of the whole part.
+  [[nodiscard]] std::size_t part_bytes() const { return sizeof(FarMessage) + aligned(layout_bytes) + aligned(data_bytes); }
 
   static constexpr Tag tag_in_order{0};
   static constexpr Tag tag_at_once{1};
