@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/datatype/packed_buffer.hpp"
+
 namespace sluice {
 namespace {
 
 constexpr CallSite window_site{};
-
-const std::shared_ptr<const Layout>& one_byte() {
-  static const std::shared_ptr<const Layout> layout = Layout::contiguous(1);
-  return layout;
-}
 
 }  // namespace
 
@@ -63,7 +60,7 @@ std::optional<std::span<const std::byte>> FarInbox::first(FarMessenger& messenge
       bytes_ = found->message_bytes;
       copy_ = std::make_unique_for_overwrite<std::byte[]>(bytes_);
       ++messenger.announced_;
-      receive_ = messenger.receive(found, {copy_.get(), bytes_, one_byte()});
+      receive_ = messenger.receive(found, packed_buffer(copy_.get(), bytes_));
     }
   }
   if (message_) return message_->payload().subspan(done_);

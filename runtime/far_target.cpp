@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/datatype/layout_wire.hpp"
+#include "runtime/datatype/packed_buffer.hpp"
 #include "runtime/engine/wire_check.hpp"
 
 namespace sluice {
@@ -14,11 +15,6 @@ namespace {
 
 /// So much is combined before others get a turn.
 constexpr std::size_t most_piece_bytes = std::size_t{64} << 10;
-
-const std::shared_ptr<const Layout>& byte_of_target() {
-  static const std::shared_ptr<const Layout> layout = Layout::contiguous(1);
-  return layout;
-}
 
 constexpr bool is_accumulate(FarMessage::Kind kind) {
   return kind == FarMessage::Kind::accumulate || kind == FarMessage::Kind::compare_and_swap;
@@ -81,7 +77,7 @@ FarTarget::Content FarTarget::read(std::size_t from, std::span<const std::byte> 
   FarMessage& message = content.message;
   if (bytes.size() < sizeof message) refuse("is no message of a window");
   std::memcpy(&message, bytes.data(), sizeof message);
-  content.place = {reinterpret_cast<std::byte*>(message.address), message.count, byte_of_target()};
+  content.place = packed_buffer(reinterpret_cast<std::byte*>(message.address), message.count);
   if (message.layout_bytes > bytes.size() || message.data_bytes > bytes.size() || message.part_bytes() > bytes.size())
     refuse("brings less than it says");
   if (message.layout_bytes != 0) {
@@ -226,7 +222,7 @@ void FarTarget::receive_data(Operation& operation) {
   UserBuffer buffer = operation.place;
   if (operation.is_refused || operation.message.kind != FarMessage::Kind::put) {
     operation.operand = memory_.take(bytes);
-    buffer = {operation.operand.get(), bytes, byte_of_target()};
+    buffer = packed_buffer(operation.operand.get(), bytes);
   }
   operation.request = messenger_.receive(operation.rank(), operation.message.given_tag(), buffer);
 }
@@ -276,7 +272,7 @@ void FarTarget::swap(Operation& operation, const Content& content) {
 void FarTarget::give_result(Operation& operation, std::size_t bytes) {
   operation.gives_result = true;
   operation.request =
-      messenger_.send(operation.rank(), operation.message.gotten_tag(), {operation.before.get(), bytes, byte_of_target()});
+      messenger_.send(operation.rank(), operation.message.gotten_tag(), packed_buffer(operation.before.get(), bytes));
 }
 
 void FarTarget::apply_piece(Operation& operation) {

@@ -13,12 +13,14 @@ void FarWindow::take_at_once(std::size_t from, const FarMessage& message) {
 
 FarWindow& FarWindows::open(ContextId id, std::vector<Peer> group, Rank self, FarTarget::Unexposed unexposed) {
   Context& context = parts_.matcher.adopt(id, std::move(group), self);
+  ++parts_.requests.open_windows();
   return *open_.emplace_back(std::make_unique<FarWindow>(parts_, memory_, context, unexposed));
 }
 
 void FarWindows::close(FarWindow& window) {
   Context& context = window.messenger().context();
   std::erase_if(open_, [&](const auto& one) { return one.get() == &window; });
+  --parts_.requests.open_windows();
   parts_.matcher.retire(&context);
 }
 

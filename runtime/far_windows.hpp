@@ -56,7 +56,6 @@ class FarWindows {
   /// All members have come to its end.
   void close(FarWindow& window);
 
-  [[nodiscard]] bool any() const { return !open_.empty(); }
   /// Does what can be done now; true when something moved.
   bool advance(Lock& lock);
   /// ... and something is.

@@ -4,9 +4,14 @@
 // asked that does not matter any more. Work (work.hpp) is one.
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/transport/wake_mask.hpp"
 
 namespace sluice {
+
+/// For what others may wait that this process does when a message comes, small as it may be.
+enum class Awaited : std::uint8_t { for_nothing, in_collective_calls, by_origins_of_windows };
 
 /// The helper thread takes the processor from somebody, so it is woken only for what it can do something about. What finds no
 /// receive has to wait for a call anyhow, and so has the end of a transfer unless it opens pages, or the peer waits for an
@@ -17,10 +22,11 @@ namespace sluice {
 template <class Outstanding>
 [[nodiscard]] WakeMask needed_wake_mask(const Outstanding& now, bool host_call) {
   if (now.holds_back()) return WakeMask::everything;  // even a small message may be the one that lets them go
-  if (now.serves_windows()) return WakeMask::everything;
   // Others may wait for what this process does next in a collective call; and while they do, the host may have the application.
-  // Where processes share processors and it has not, that waits for a call.
-  if (now.has_collective_duties() && (host_call || !now.job().oversubscribed)) return WakeMask::everything;
+  // Where processes share processors and it has not, that waits for a call. An origin of a window waits for no call.
+  const Awaited awaited = now.awaited();
+  if (awaited == Awaited::by_origins_of_windows) return WakeMask::everything;
+  if (awaited == Awaited::in_collective_calls && (host_call || !now.job().oversubscribed)) return WakeMask::everything;
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   if (now.sends_rtrs() || now.has_released() || now.shares_copies()) return WakeMask::rendezvous;
   if (now.large_receives() != 0 || (host_call && now.open_receives() != 0)) return WakeMask::receives;

@@ -26,6 +26,7 @@
 #include "runtime/rendezvous/rdma_way.hpp"
 #include "runtime/rendezvous/stream_way.hpp"
 #include "runtime/transport/message_sink.hpp"
+#include "runtime/wake_policy.hpp"
 #include "runtime/window/waits.hpp"
 
 namespace sluice {
@@ -75,7 +76,7 @@ class Work {
   [[nodiscard]] bool is_done() const {
     return !has_work_besides() && parts_.outbox.queued() == 0 && !has_copies() && parts_.node.helping().empty() &&
            parts_.causality.released().empty() && !holds_back() &&
-           (!has_collective_calls() || parts_.collective_calls.is_at_rest()) && !parts_.far_windows.has_work();
+           (!has_collective_calls() || parts_.collective_calls.is_at_rest()) && !(has_windows() && parts_.far_windows.has_work());
   }
   /// A thread that is about to sleep finds something to do.
   [[nodiscard]] bool has_some_now() const {
@@ -84,7 +85,7 @@ class Work {
   }
   /// A step of a nonblocking collective call, or for an origin of a window, is to be done, which no message tells of.
   [[nodiscard]] bool calls_have_work() const {
-    return (has_collective_calls() && parts_.collective_calls.has_work()) || parts_.far_windows.has_work();
+    return (has_collective_calls() && parts_.collective_calls.has_work()) || (has_windows() && parts_.far_windows.has_work());
   }
   /// What a thread in a collective call, or in one of a window, waits for.
   [[nodiscard]] bool has_come_in_lanes() const { return parts_.teams.any_is_there() || parts_.window_waits.any_is_there(); }
@@ -98,10 +99,11 @@ class Work {
   // --- as wake_policy.hpp asks
   [[nodiscard]] bool holds_back() const { return !parts_.causality.held().empty(); }
   [[nodiscard]] bool has_released() const { return !parts_.causality.released().empty(); }
-  /// A message of a collective call, small as it may be, may be what other ranks wait for this one to answer.
-  [[nodiscard]] bool has_collective_duties() const { return has_collective_calls() && parts_.collective_calls.has_duties(); }
-  /// Any message may be of an origin, which waits for this process as long as nobody does what it asks.
-  [[nodiscard]] bool serves_windows() const { return parts_.far_windows.any(); }
+  [[nodiscard]] Awaited awaited() const {
+    if (has_windows()) return Awaited::by_origins_of_windows;
+    const bool has_duties = has_collective_calls() && parts_.collective_calls.has_duties();
+    return has_duties ? Awaited::in_collective_calls : Awaited::for_nothing;
+  }
   [[nodiscard]] bool sends_rtrs() const { return sends_rtrs_; }
   /// A sender waits for the end of a copy in which this side has taken part.
   [[nodiscard]] bool shares_copies() const { return parts_.node.shared_receives() != 0; }
@@ -129,6 +131,7 @@ class Work {
 
  private:
   [[nodiscard]] bool has_collective_calls() const { return parts_.requests.open_collectives() != 0; }
+  [[nodiscard]] bool has_windows() const { return parts_.requests.open_windows() != 0; }
   // Most polls find that nothing of this is there, and should not pay for calls.
   [[nodiscard]] bool has_work_besides() const {
     return parts_.outbox.self_pending() || !parts_.stream.empty() || parts_.rdma.has_work() || parts_.put_receiver.has_work() ||

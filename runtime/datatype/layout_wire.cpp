@@ -19,8 +19,9 @@ struct WireRun {
   std::uint64_t is_nested = 0;
 };
 
-/// Layouts nest as deep as types do; what nests deeper is damaged, and must not fill the stack.
-constexpr unsigned most_levels = 1000;
+/// Most layouts are written out, and types that nest some thousand times nest less. What nests deeper is damaged, and must not
+/// fill the stack of a fault handler.
+constexpr unsigned most_levels = 128;
 
 template <typename Part>
 void append(std::vector<std::byte>& bytes, const Part& part) {

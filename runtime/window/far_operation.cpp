@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/types.hpp"
+#include "runtime/datatype/packed_buffer.hpp"
 
 namespace sluice {
 namespace {
@@ -79,11 +80,6 @@ std::optional<Reduction> reduction_named(std::uint16_t name) {
   return Reduction::of(static_cast<ReduceOperation>(operation - 1), static_cast<ElementKind>(kind));
 }
 
-UserBuffer bytes_at(void* place, std::size_t bytes) {
-  static const std::shared_ptr<const Layout> byte = Layout::contiguous(1);
-  return {static_cast<std::byte*>(place), bytes, byte};
-}
-
 AccumulateOperation operation_of(const std::optional<Reduction>& reduction, OwnOperation* pairs,
                                  const AccumulateOperation* copy) {
   if (copy) return *copy;
@@ -115,7 +111,7 @@ void FarOperation::apply_packed(const std::byte* operand, LayoutCursor& target, 
   piece_.resize(bytes);
   LayoutCursor writing(target);
   target.pack(piece_);
-  operation_.apply(operand, bytes_at(piece_.data(), bytes), before);
+  operation_.apply(operand, packed_buffer(piece_.data(), bytes), before);
   writing.unpack(piece_);
 }
 
@@ -125,7 +121,8 @@ void FarOperation::apply(const std::byte* operand, LayoutCursor& target, std::si
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t found = target.gather(ranges, bytes - done);
     for (std::size_t i = 0; i < found; ++i) {
-      operation_.apply(reads_operand() ? operand + done : nullptr, bytes_at(ranges[i].iov_base, ranges[i].iov_len),
+      operation_.apply(reads_operand() ? operand + done : nullptr,
+                       packed_buffer(static_cast<std::byte*>(ranges[i].iov_base), ranges[i].iov_len),
                        before ? before + done : nullptr);
       done += ranges[i].iov_len;
     }

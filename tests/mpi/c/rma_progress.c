@@ -104,8 +104,7 @@ static void accumulates_meet(void) {
     long* ones = allocate(long_words * sizeof(long));
     for (int i = 0; i < long_words; i++) ones[i] = 1 + i % 3;
     MPI_Win_fence(0, shared.win);
-    for (int i = 0; i < times; i++)
-      MPI_Accumulate(ones, long_words, MPI_LONG, 0, 0, long_words, MPI_LONG, MPI_SUM, shared.win);
+    for (int i = 0; i < times; i++) MPI_Accumulate(ones, long_words, MPI_LONG, 0, 0, long_words, MPI_LONG, MPI_SUM, shared.win);
     for (long value = 0; value < 50; value++)
       MPI_Accumulate(&value, 1, MPI_LONG, right(), long_words, 1, MPI_LONG, MPI_REPLACE, shared.win);
     MPI_Win_fence(0, shared.win);

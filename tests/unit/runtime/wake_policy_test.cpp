@@ -30,8 +30,10 @@ struct Facts {
   Node node{};
 
   [[nodiscard]] bool holds_back() const { return held; }
-  [[nodiscard]] bool has_collective_duties() const { return duties; }
-  [[nodiscard]] bool serves_windows() const { return windows; }
+  [[nodiscard]] Awaited awaited() const {
+    if (windows) return Awaited::by_origins_of_windows;
+    return duties ? Awaited::in_collective_calls : Awaited::for_nothing;
+  }
   [[nodiscard]] bool has_released() const { return released; }
   [[nodiscard]] bool sends_rtrs() const { return rtrs; }
   [[nodiscard]] bool shares_copies() const { return shares; }
@@ -69,6 +71,11 @@ TEST(WakePolicy, what_opens_pages_or_ends_a_shared_copy_wakes_for_the_end_as_wel
 TEST(WakePolicy, what_others_wait_for_in_a_collective_call_may_hang_on_any_message) {
   EXPECT_EQ(needed_wake_mask(Facts{.duties = true}, false), WakeMask::everything);
   EXPECT_EQ(needed_wake_mask(Facts{.duties = true}, true), WakeMask::everything);
+}
+
+TEST(WakePolicy, origins_of_a_window_are_served_at_once_wherever_the_application_is) {
+  EXPECT_EQ(needed_wake_mask(Facts{.windows = true}, false), WakeMask::everything);
+  EXPECT_EQ(needed_wake_mask(Facts{.windows = true, .node = {.oversubscribed = true}}, false), WakeMask::everything);
 }
 
 TEST(WakePolicy, where_processors_are_shared_it_waits_for_a_call_unless_the_host_has_the_application) {
