@@ -151,6 +151,8 @@ class Suite:
         for program in PROGRAMS:
             if any(word not in program.title for word in self.options.filter) or program.title in self.options.skip:
                 continue
+            if program.on_one_node and (self.options.testbed or self.options.softroce):
+                continue
             if not self.options.only or program.title in self.options.only:
                 yield program
 
