@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,6 +13,12 @@ namespace {
 
 /// So long a reader lets waiting writers go first; then for twice as long, and so on.
 constexpr std::uint64_t first_insistence_ns = 1'000'000;
+
+WindowSync::Members numbers_below(std::size_t end) {
+  WindowSync::Members numbers(end);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  return numbers;
+}
 
 }  // namespace
 
@@ -67,7 +73,7 @@ class FarWindowCalls::Call {
 FarWindowCalls::FarWindowCalls(Engine& engine, const Opening& opening)
     : WindowSync(opening.members.size()),
       impl_(*engine.impl_),
-      size_(opening.members.size()),
+      all_(numbers_below(opening.members.size())),
       self_(static_cast<std::size_t>(opening.members.self())),
       is_dynamic_(opening.is_dynamic),
       window_(open(opening)) {}
@@ -155,10 +161,9 @@ bool FarWindowCalls::fence(bool opens) {
   if (!epochs_.may_fence()) return false;
   Call call(*this);
   const std::uint64_t number = epochs_.next_fence();
-  const auto all = members();
-  for (const std::size_t target : all) window_.origin().tell(target, FarMessage::Kind::arrive);
-  call.wait_here(all);
-  call.wait_for_each(all, [&](std::size_t member) { return window_.target().arrivals(member) >= number; });
+  for (const std::size_t target : all_) window_.origin().tell(target, FarMessage::Kind::arrive);
+  call.wait_here(all_);
+  call.wait_for_each(all_, [&](std::size_t member) { return window_.target().arrivals(member) >= number; });
   epochs_.fence(opens);
   return true;
 }
@@ -235,7 +240,7 @@ bool FarWindowCalls::lock_all(bool takes) {
   if (!epochs_.may_lock_all()) return false;
   if (takes) {
     Call call(*this);
-    for (const std::size_t target : members()) window_.origin().lock(target, LockWord::Use::shared);
+    for (const std::size_t target : all_) window_.origin().lock(target, LockWord::Use::shared);
     wait_for_own_lock(call);
   }
   epochs_.lock_all(takes);
@@ -245,7 +250,7 @@ bool FarWindowCalls::lock_all(bool takes) {
 bool FarWindowCalls::unlock_all() {
   if (!epochs_.lock_of_all()) return false;
   Call call(*this);
-  end_access(call, members());
+  end_access(call, all_);
   epochs_.unlock_all();
   return true;
 }
@@ -275,7 +280,7 @@ bool FarWindowCalls::flush(std::size_t target, Flushed where) {
 
 bool FarWindowCalls::flush_all(Flushed where) {
   if (!epochs_.is_any_locked()) return false;
-  flush_each(members(), where);
+  flush_each(all_, where);
   return true;
 }
 

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <mutex>
 #include <optional>
-#include <ranges>
 
 #include "runtime/engine.hpp"
 #include "runtime/far_windows.hpp"
@@ -68,7 +67,6 @@ class FarWindowCalls final : public WindowSync {
   class Call;
 
   FarWindow& open(const Opening& opening);
-  [[nodiscard]] auto members() const { return std::views::iota(std::size_t{0}, size_); }
   template <typename Issue>
   bool operate(std::size_t target, Request** whole, Issue issue);
   template <typename Issue>
@@ -81,7 +79,7 @@ class FarWindowCalls final : public WindowSync {
   void flush_each(const Targets& targets, Flushed where);
 
   Engine::Impl& impl_;
-  const std::size_t size_;
+  const Members all_;
   const std::size_t self_;
   const bool is_dynamic_;
   FarWindow& window_;
