@@ -312,7 +312,7 @@ class Engine {
     std::unique_ptr<Waiter> waiter_;
   };
 
-  /// What calls of windows wait for, in memory that the members share, and whom they wake (window/sync.hpp).
+  /// What calls of windows wait for, in memory that the members share, and whom they wake (window/shared_sync.hpp).
   class Windows {
    public:
     explicit Windows(Engine& engine) : impl_(engine.impl_.get()) {}
@@ -361,6 +361,8 @@ class Engine {
   [[nodiscard]] const Reports& reports() const { return reports_; }
 
  private:
+  friend class FarWindowCalls;  // calls of windows on several nodes (far_window_calls.hpp)
+
   std::unique_ptr<Impl> impl_;
   Contexts contexts_;
   Completion completion_;

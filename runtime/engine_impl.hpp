@@ -24,6 +24,7 @@
 #include "runtime/engine/sleepers.hpp"
 #include "runtime/engine/small_sends.hpp"
 #include "runtime/engine/statistics.hpp"
+#include "runtime/far_windows.hpp"
 #include "runtime/helper_thread.hpp"
 #include "runtime/lane_calls.hpp"
 #include "runtime/page_waits.hpp"
@@ -112,6 +113,7 @@ struct Engine::Impl final {
   Teams teams;
   LaneCalls lane_calls{{job, all_requests, statistics}};
   WindowWaits window_waits;
+  FarWindows far_windows{{job, all_requests, matcher, small_sends, sender, put_receiver, sleepers, statistics}};
   CollectiveCalls collective_calls{{job, all_requests, matcher, sender, put_receiver, node_way.copies(), statistics}};
   Progress progress{{.lock = mutex,
                      .sleepers = sleepers,
@@ -131,6 +133,7 @@ struct Engine::Impl final {
                               .window_waits = window_waits,
                               .collective_calls = collective_calls,
                               .lane_calls = lane_calls,
+                              .far_windows = far_windows,
                               .job = job}}};
   Arrivals arrivals{{put_receiver, matcher, progress.application(), all_requests, outbox, put_sender, replies, rdma_transfers,
                      offload, stream_way, rdma_way}};

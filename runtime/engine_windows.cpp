@@ -1,5 +1,5 @@
 // Calls of windows that wait for others, and wake them. What they wait for lies in memory that the members share
-// (window/sync.hpp).
+// (window/shared_sync.hpp).
 //
 // While a thread waits it progresses everything, as every call does. No receive whose message is not known is released while such
 // a window is open (host-calls.md), so nothing has to be settled before.

@@ -65,8 +65,7 @@ void Progress::leave(Lock& lock) {
     if (transport()) transport()->leave_wakeups();
   } else if (application_.inside == sleepers_.count) {
     set_wake_mask(WakeMask::sleeper);
-    if (transport() &&
-        (transport()->pending() || work_.has_copies() || work_.has_come_in_lanes() || work_.collective_calls_have_work()))
+    if (transport() && (transport()->pending() || work_.has_copies() || work_.has_come_in_lanes() || work_.calls_have_work()))
       transport()->poke();
   }
 }

@@ -10,8 +10,14 @@
 
 namespace sluice {
 
-/// What a collective call of this rank has to do once something comes, for which other ranks may wait.
+/// What a collective call of this rank has to do once something comes.
 enum class CollectiveDuties : std::uint8_t { none, by_messages, in_lanes };
+
+/// For what others may wait that this process does when a message comes, small as it may be, or a member goes on in lanes.
+struct Awaited {
+  bool by_origins_of_windows = false;
+  CollectiveDuties in_calls = CollectiveDuties::none;
+};
 
 /// The helper thread takes the processor from somebody, so it is woken only for what it can do something about. What finds no
 /// receive has to wait for a call anyhow, and so has the end of a transfer unless it opens pages, or the peer waits for an
@@ -23,10 +29,12 @@ template <class Outstanding>
 [[nodiscard]] WakeMask needed_wake_mask(const Outstanding& now, bool host_call) {
   if (now.holds_back()) return WakeMask::everything;  // even a small message may be the one that lets them go
   // Others may wait for what this process does next in a collective call; and while they do, the host may have the application.
-  // Where processes share processors and it has not, that waits for a call.
-  const CollectiveDuties duties = now.collective_duties();
-  if (duties != CollectiveDuties::none && (host_call || !now.job().oversubscribed))
-    return duties == CollectiveDuties::in_lanes ? WakeMask::everything | EventMask::lane : WakeMask::everything;
+  // Where processes share processors and it has not, that waits for a call. An origin of a window waits for no call.
+  const Awaited awaited = now.awaited();
+  const bool is_heard = awaited.by_origins_of_windows || host_call || !now.job().oversubscribed;
+  if (is_heard && awaited.in_calls == CollectiveDuties::in_lanes) return WakeMask::everything | EventMask::lane;
+  if (is_heard && awaited.in_calls != CollectiveDuties::none) return WakeMask::everything;
+  if (awaited.by_origins_of_windows) return WakeMask::everything;
   // An announcement may come at any moment, or be taken back, and who does that waits for the answer.
   if (now.sends_rtrs() || now.has_released() || now.shares_copies()) return WakeMask::rendezvous;
   if (now.large_receives() != 0 || (host_call && now.open_receives() != 0)) return WakeMask::receives;

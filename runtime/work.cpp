@@ -37,6 +37,8 @@ bool Work::round(Lock& lock, const std::uint32_t& inside) {
   bool moved = take_messages();
   if (has_collective_calls()) [[unlikely]]
     moved |= advance_collective_calls(lock);
+  if (has_windows()) [[unlikely]]
+    moved |= parts_.far_windows.advance(lock);
   // All that is there is taken before a chunk, though not without end: what is behind the announcements of many long messages
   // would wait for a chunk of each otherwise.
   bool more = moved && (has_copies() || !node.helping().empty());

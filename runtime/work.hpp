@@ -18,6 +18,7 @@
 #include "runtime/engine/lock.hpp"
 #include "runtime/engine/outbox.hpp"
 #include "runtime/engine/requests.hpp"
+#include "runtime/far_windows.hpp"
 #include "runtime/lane_calls.hpp"
 #include "runtime/rendezvous/frequent_sender.hpp"
 #include "runtime/rendezvous/node_way.hpp"
@@ -52,6 +53,7 @@ class Work {
     const WindowWaits& window_waits;
     CollectiveCalls& collective_calls;
     LaneCalls& lane_calls;
+    FarWindows& far_windows;
     const Job& job;
   };
   explicit Work(const Parts& parts);
@@ -76,15 +78,18 @@ class Work {
   [[nodiscard]] bool is_done() const {
     return !has_work_besides() && parts_.outbox.queued() == 0 && !has_copies() && parts_.node.helping().empty() &&
            parts_.causality.released().empty() && !holds_back() &&
-           (!has_collective_calls() || (parts_.collective_calls.is_at_rest() && !parts_.lane_calls.any()));
+           (!has_collective_calls() || (parts_.collective_calls.is_at_rest() && !parts_.lane_calls.any())) &&
+           !(has_windows() && parts_.far_windows.has_work());
   }
   /// A thread that is about to sleep finds something to do.
   [[nodiscard]] bool has_some_now() const {
     return (transport_ && transport_->pending()) || parts_.outbox.self_pending() || has_copies() ||
-           !parts_.node.helping().empty() || has_come_in_lanes() || collective_calls_have_work();
+           !parts_.node.helping().empty() || has_come_in_lanes() || calls_have_work();
   }
-  /// A step of a nonblocking collective call is to be done, which no message tells of.
-  [[nodiscard]] bool collective_calls_have_work() const { return has_collective_calls() && parts_.collective_calls.has_work(); }
+  /// A step of a nonblocking collective call, or for an origin of a window, is to be done, which no message tells of.
+  [[nodiscard]] bool calls_have_work() const {
+    return (has_collective_calls() && parts_.collective_calls.has_work()) || (has_windows() && parts_.far_windows.has_work());
+  }
   /// What a thread in a collective call, or in one of a window, waits for; or a nonblocking collective call.
   [[nodiscard]] bool has_come_in_lanes() const {
     return parts_.teams.any_is_there() || parts_.window_waits.any_is_there() ||
@@ -92,7 +97,7 @@ class Work {
   }
   /// Something is to be posted or sent, and there may be room for it; or has to be looked at without being told.
   [[nodiscard]] bool wants_rounds() const {
-    return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks() || collective_calls_have_work();
+    return parts_.stream.may_move() || parts_.rdma.has_room() || parts_.put_sender.needs_looks() || calls_have_work();
   }
   /// Messages are in blocks, or on their way to or from them.
   [[nodiscard]] bool may_use_blocks() const;
@@ -100,12 +105,7 @@ class Work {
   // --- as wake_policy.hpp asks
   [[nodiscard]] bool holds_back() const { return !parts_.causality.held().empty(); }
   [[nodiscard]] bool has_released() const { return !parts_.causality.released().empty(); }
-  /// Any message may be what others wait for this rank to answer, small as it may be, and any member that goes on in lanes.
-  [[nodiscard]] CollectiveDuties collective_duties() const {
-    if (!has_collective_calls()) return CollectiveDuties::none;
-    if (parts_.lane_calls.has_duties()) return CollectiveDuties::in_lanes;
-    return parts_.collective_calls.has_duties() ? CollectiveDuties::by_messages : CollectiveDuties::none;
-  }
+  [[nodiscard]] Awaited awaited() const { return {has_windows(), collective_duties()}; }
   [[nodiscard]] bool sends_rtrs() const { return sends_rtrs_; }
   /// A sender waits for the end of a copy in which this side has taken part.
   [[nodiscard]] bool shares_copies() const { return parts_.node.shared_receives() != 0; }
@@ -133,10 +133,16 @@ class Work {
 
  private:
   [[nodiscard]] bool has_collective_calls() const { return parts_.requests.open_collectives() != 0; }
+  [[nodiscard]] bool has_windows() const { return parts_.requests.open_windows() != 0; }
   // Most polls find that nothing of this is there, and should not pay for calls.
   [[nodiscard]] bool has_work_besides() const {
     return parts_.outbox.self_pending() || !parts_.stream.empty() || parts_.rdma.has_work() || parts_.put_receiver.has_work() ||
            parts_.put_sender.has_work();
+  }
+  [[nodiscard]] CollectiveDuties collective_duties() const {
+    if (!has_collective_calls()) return CollectiveDuties::none;
+    if (parts_.lane_calls.has_duties()) return CollectiveDuties::in_lanes;
+    return parts_.collective_calls.has_duties() ? CollectiveDuties::by_messages : CollectiveDuties::none;
   }
   bool work_besides();
   bool advance_collective_calls(Lock& lock);

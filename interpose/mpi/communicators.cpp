@@ -30,14 +30,6 @@ constinit std::atomic<std::uint64_t> last_id{1};
 /// Context id of MPI_COMM_WORLD; no rank makes this one.
 constexpr ContextId world_id{1};
 
-/// Unique in the job: a number of the maker's own, and its rank. 0 when the maker has made so many that none is left.
-std::uint64_t fresh_id() {
-  const auto ranks = static_cast<std::uint64_t>(session().world_size());
-  const std::uint64_t number = ++last_id;
-  if (number > (context_limit / 2 - ranks) / ranks) return 0;
-  return number * ranks + static_cast<std::uint64_t>(session().world_rank());
-}
-
 /// World ranks of the members; nullopt when one of them belongs to another job or cannot be reached.
 std::optional<std::vector<Peer>> reachable_members(MPI_Comm comm) {
   MPI_Group group{};
@@ -127,7 +119,7 @@ Communicator* enter(MPI_Comm comm, ContextId id, std::vector<Peer> members, cons
 
 /// The id that the lowest rank proposes, if any.
 std::uint64_t agree_on_id(MPI_Comm comm, std::size_t members) {
-  std::uint64_t id = rank_in(comm) == 0 ? fresh_id() : 0;
+  std::uint64_t id = rank_in(comm) == 0 ? fresh_context_id() : 0;
   if (members != 1 && host().Bcast(&id, 1, predefined().uint64, 0, comm) != MPI_SUCCESS) return 0;
   return id;
 }
@@ -143,7 +135,7 @@ void adopt(MPI_Comm comm) {
     if (const std::uint64_t id = agree_on_id(comm, members->size())) enter(comm, ContextId{id}, std::move(*members), {});
     return;
   }
-  const Proposal own{rank_in(comm) == 0 ? fresh_id() : 0, engine().collectives().offer_lane()};
+  const Proposal own{rank_in(comm) == 0 ? fresh_context_id() : 0, engine().collectives().offer_lane()};
   const std::vector<Proposal> proposals = gather(comm, own, members->size());
   if (proposals.empty()) return;
   if (const std::uint64_t id = proposals.front().id) {
@@ -197,6 +189,14 @@ void agree_on_collectives(Communicator& communicator, MPI_Info info) {
 }  // namespace
 
 Communicator* detail::find_communicator(MPI_Comm comm) { return communicators.find(comm); }
+
+/// A number of the maker's own, and its rank.
+std::uint64_t fresh_context_id() {
+  const auto ranks = static_cast<std::uint64_t>(session().world_size());
+  const std::uint64_t number = ++last_id;
+  if (number > (context_limit / 2 - ranks) / ranks) return 0;
+  return number * ranks + static_cast<std::uint64_t>(session().world_rank());
+}
 
 /// Of the world each rank is its own; the host's translation may take time by the square of their number.
 void adopt_predefined() {

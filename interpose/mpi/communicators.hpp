@@ -56,6 +56,8 @@ inline Communicator* adopted(MPI_Comm comm) {
   return detail::find_communicator(comm);
 }
 
+/// Of a context that this rank names: unique in the job. 0 when it has named so many that none is left.
+std::uint64_t fresh_context_id();
 /// Adopts MPI_COMM_WORLD and MPI_COMM_SELF.
 void adopt_predefined();
 /// Collective over `*comm`, which the host has just made with the answer `code`; returns `code`.

@@ -7,6 +7,7 @@
 
 #include "interpose/mpi/entry.hpp"
 #include "interpose/mpi/handle_table.hpp"
+#include "interpose/mpi/handles.hpp"
 #include "interpose/mpi/shared_memory.hpp"
 #include "interpose/mpi/window_calls.hpp"
 
@@ -45,10 +46,30 @@ Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kin
       words_(std::move(words)),
       memories_(std::move(memories)),
       kind_(std::move(kind)),
-      sync_(words_->all(), static_cast<std::size_t>(self), *this) {
+      shared_(std::in_place, words_->all(), static_cast<std::size_t>(self), static_cast<SharedSync::Host&>(*this)) {
+  if (kind_.call == Kind::create) brought_.add(memory(self).base, memory(self).bytes);
+  enter();
+}
+
+Window::Window(MPI_Win handle, ContextId id, Communicator& communicator, Kind kind, std::vector<Memory> memories)
+    : handle_(handle), communicator_(&communicator), memories_(std::move(memories)), kind_(std::move(kind)) {
+  const Context& members = *communicator.context;
+  FarWindowCalls::Opening opening{.id = id, .members = members, .is_dynamic = kind_.call == Kind::create_dynamic};
+  if (!opening.is_dynamic) {
+    const Memory& own = memory(static_cast<int>(members.self()));
+    brought_.add(own.base, own.bytes);
+    opening.exposed = ByteRange::of(own.base, own.bytes);
+  }
+  far_ = std::make_unique<FarWindowCalls>(engine(), opening);
+  enter();
+}
+
+MPI_Request Window::handle_for(Request* whole) const {
+  return whole ? handle_for_collective(whole, *communicator_) : handle_for_no_process(false);
+}
+
+void Window::enter() {
   host().Win_get_group(handle_, &group_);
-  const Memory& own = memory(self);
-  if (kind_.call == Kind::create) brought_.add(own.base, own.bytes);
   windows.insert(handle_, this);
   detail::carried_windows.fetch_add(1, std::memory_order_relaxed);
 }
@@ -56,14 +77,26 @@ Window::Window(MPI_Win handle, std::unique_ptr<WindowWords> words, int self, Kin
 void Window::close() {
   windows.erase(handle_, this);
   detail::carried_windows.fetch_sub(1, std::memory_order_relaxed);
+  far_.reset();
   brought_.take_all_back();
   host().Group_free(&group_);
-  words_->free();
+  if (words_) words_->free();
 }
 
 bool Window::wait(WindowWait& wait, std::uint64_t limit_ns) { return Engine::Windows(engine()).wait(wait, limit_ns); }
 
 void Window::wake(std::size_t member) { Engine::Windows(engine()).wake(words_->members()[member]); }
+
+/// Nobody else knows yet where it is.
+void Window::attach(const void* base, std::size_t bytes) {
+  brought_.add(base, bytes);
+  if (far_) far_->expose(ByteRange::of(base, bytes));
+}
+
+void Window::detach(const void* base) {
+  if (far_) far_->withdraw(base);
+  brought_.take_back(base);
+}
 
 std::optional<WindowSync::Members> Window::members_of(MPI_Group group) const {
   int size = 0;
@@ -111,14 +144,13 @@ int Win_get_info(const Window& window, MPI_Info* info) {
 int Win_attach(Window& window, void* base, MPI_Aint size) {
   if (size > 0) engine().memory().settle(ByteRange::of(base, static_cast<std::size_t>(size)), Access::write);
   const int code = host().Win_attach(window.handle(), base, size);
-  // Nobody else knows yet where it is.
-  if (code == MPI_SUCCESS) window.brought().add(base, static_cast<std::size_t>(size));
+  if (code == MPI_SUCCESS) window.attach(base, static_cast<std::size_t>(size));
   return code;
 }
 
 int Win_detach(Window& window, const void* base) {
   const int code = host().Win_detach(window.handle(), base);
-  if (code == MPI_SUCCESS) window.brought().take_back(base);
+  if (code == MPI_SUCCESS) window.detach(base);
   return code;
 }
 

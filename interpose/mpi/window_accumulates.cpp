@@ -1,4 +1,5 @@
-// MPI_Accumulate and its kin on windows that Sluice carries: the origin does it, while it holds the target's accumulate lock.
+// MPI_Accumulate and its kin on windows that Sluice carries. Inside a node the origin does it, while it holds the target's
+// accumulate lock; between nodes the target does (runtime/far_target.hpp), and what follows is of those inside.
 //
 // A pair with padding that does not lie in one piece is packed, and combined by the host; what else no kernel is there for goes
 // to the host's window of the same memory. All is done under the same lock.
@@ -11,11 +12,11 @@
 
 #include "interpose/mpi/distant_memory.hpp"
 #include "interpose/mpi/element_types.hpp"
-#include "interpose/mpi/handles.hpp"
 #include "interpose/mpi/program_operation.hpp"
 #include "interpose/mpi/reductions.hpp"
 #include "interpose/mpi/window_arguments.hpp"
 #include "interpose/mpi/window_calls.hpp"
+#include "runtime/far_window_calls.hpp"
 #include "runtime/guard/user_memory.hpp"
 #include "runtime/window/accumulate.hpp"
 
@@ -55,9 +56,48 @@ std::optional<Combination> combination_of(MPI_Op op, MPI_Datatype target_type, c
   return Combination{std::move(packed), operation};
 }
 
+/// The same in messages; nullopt likewise.
+std::optional<FarOrigin::Combination> far_combination_of(MPI_Op op, MPI_Datatype target_type, const FlatType* target) {
+  if (op == predefined().replace) return FarOrigin::Combination{FarOperation::replace};
+  if (op == predefined().no_op) return FarOrigin::Combination{FarOperation::nothing};
+  if (const Reduction* whole = kernel_for(op, target_type, target)) return FarOrigin::Combination{whole->code()};
+  const MPI_Datatype element = element_type(target_type);
+  const FlatType* const flat = element ? flat_type(element) : nullptr;
+  const Reduction* const reduction = flat ? reduction_of(op, element) : nullptr;
+  if (!reduction) return std::nullopt;
+  return FarOrigin::Combination{.name = reduction->code(), .packs_pairs = flat->size != reduction->element_bytes()};
+}
+
+/// `origin`, `result`: nullptr where there is none. MPI_SUCCESS, or the error that the window is to raise.
+int accumulate_far(FarWindowCalls& far, FarOrigin::Combination combination, const TargetArgument& target,
+                   const BufferArgument* origin, const BufferArgument* result, Request** whole, const char* call) {
+  if (target.buffer().bytes() == 0) return MPI_SUCCESS;
+  FarBuffers buffers(far, target, call);
+  std::optional<UserBuffer> operand;
+  std::optional<UserBuffer> before;
+  if (origin) operand = buffers.read(*origin);
+  if (result) before = buffers.written(*result);
+  const bool is_done = far.accumulate(target.rank(), combination, operand ? &*operand : nullptr, before ? &*before : nullptr,
+                                      buffers.place(), whole);
+  buffers.end();
+  return is_done ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+}
+
+int compare_and_swap_far(FarWindowCalls& far, const TargetArgument& target, const BufferArgument& new_value,
+                         const BufferArgument& compared, const BufferArgument& result, const char* call) {
+  FarBuffers buffers(far, target, call);
+  const UserBuffer old_bytes = buffers.read(compared);
+  const UserBuffer new_bytes = buffers.read(new_value);
+  const bool is_done = far.compare_and_swap(target.rank(), old_bytes, new_bytes, buffers.written(result), buffers.place());
+  buffers.end();
+  return is_done ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+}
+
+int raise_if(const Window& window, int code, const char* call) { return code == MPI_SUCCESS ? code : window.raise(code, call); }
+
 template <typename OnHost>
 int locked_on_host(Window& window, std::size_t rank, OnHost on_host) {
-  const WindowSync::Accumulating lock(window.sync(), rank);
+  const SharedSync::Accumulating lock(window.shared_sync(), rank);
   return on_host();
 }
 
@@ -95,7 +135,7 @@ bool accumulate_in_pieces(Window& window, const AccumulateOperation& operation, 
   const std::size_t piece_bytes = operation.whole_elements(most_piece_bytes);
   const auto piece = std::make_unique_for_overwrite<std::byte[]>(std::min(bytes, piece_bytes));
   PackedTarget memory(target);
-  const WindowSync::Accumulating lock(window.sync(), target.rank());
+  const SharedSync::Accumulating lock(window.shared_sync(), target.rank());
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t now = std::min(bytes - done, piece_bytes);
     if (!memory.read(piece.get(), now)) return false;
@@ -114,7 +154,7 @@ bool accumulate(Window& window, const AccumulateOperation& operation, const Targ
   if (!target.is_mapped() || operation.takes_packed_only())
     return accumulate_in_pieces(window, operation, target, operand, before);
   const UserBuffer memory = target.buffer().user_buffer();
-  const WindowSync::Accumulating lock(window.sync(), target.rank());
+  const SharedSync::Accumulating lock(window.shared_sync(), target.rank());
   operation.apply(operand, memory, before);
   return true;
 }
@@ -156,7 +196,7 @@ bool compare_and_swap(Window& window, const TargetArgument& target, const std::b
   std::optional<DistantMemory> memory;
   if (!place) memory.emplace(target.member(), target.buffer().user_buffer());
   {
-    const WindowSync::Accumulating lock(window.sync(), target.rank());
+    const SharedSync::Accumulating lock(window.shared_sync(), target.rank());
     if (place) std::memcpy(was.data(), place, bytes);
     if (memory && !memory->read(was.data(), bytes)) return false;
     if (std::memcmp(was.data(), compared, bytes) == 0) {
@@ -173,20 +213,24 @@ bool fits(const BufferArgument& own, const TargetArgument& target) { return own.
 
 template <typename OnHost>
 int get_accumulate(Window& window, const BufferArgument& origin, const BufferArgument& result, const TargetArgument& target,
-                   MPI_Datatype target_type, const FlatType* target_side, MPI_Op op, const char* call, OnHost on_host) {
+                   MPI_Datatype target_type, const FlatType* target_side, MPI_Op op, Request** whole, const char* call,
+                   OnHost on_host) {
   const bool needs_operand = op != predefined().no_op;  // else the origin's arguments are not significant
   if ((needs_operand && !origin.valid()) || !result.valid() || !target.in_order()) return on_host();
   if (const int code = target.refusal(); code != MPI_SUCCESS) return window.raise(code, call);
   if ((needs_operand && !fits(origin, target)) || !fits(result, target)) return window.raise(MPI_ERR_TRUNCATE, call);
+  if (FarWindowCalls* const far = window.far()) {
+    const auto known = far_combination_of(op, target_type, target_side);
+    if (!known) return on_host();
+    return raise_if(window, accumulate_far(*far, *known, target, needs_operand ? &origin : nullptr, &result, whole, call), call);
+  }
   const auto combination = combination_of(op, target_type, target_side);
   if (!combination) return locked_on_host(window, target.rank(), on_host);
   return answer(window, get_accumulate(window, combination->operation, target, origin, result, call), call);
 }
 
-}  // namespace
-
-int Accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
-               MPI_Count target_count, MPI_Datatype target_type, MPI_Op op) {
+int accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+               MPI_Count target_count, MPI_Datatype target_type, MPI_Op op, Request** whole) {
   constexpr auto* call = "MPI_Accumulate";
   const bool is_of_one_type = type == target_type;
   const FlatType* const target_side = side(target_type, is_of_one_type);
@@ -199,24 +243,44 @@ int Accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype
   if (!own.valid() || !target.in_order()) return on_host();
   if (const int code = target.refusal(); code != MPI_SUCCESS) return window.raise(code, call);
   if (!fits(own, target)) return window.raise(MPI_ERR_TRUNCATE, call);
+  if (FarWindowCalls* const far = window.far()) {
+    const auto known = far_combination_of(op, target_type, target_side);
+    if (!known) return on_host();
+    if (op == predefined().no_op) return MPI_SUCCESS;
+    return raise_if(window, accumulate_far(*far, *known, target, &own, nullptr, whole, call), call);
+  }
   const auto combination = combination_of(op, target_type, target_side);
   if (!combination) return locked_on_host(window, target.rank(), on_host);
   return answer(window, accumulate(window, combination->operation, target, own, call), call);
 }
 
-int Get_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
+int get_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
                    MPI_Datatype result_type, int rank, MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
-                   MPI_Op op) {
+                   MPI_Op op, Request** whole) {
   const bool is_of_one_type = result_type == target_type && (op == predefined().no_op || type == target_type);
   const FlatType* const target_side = side(target_type, is_of_one_type);
   const auto side_of = [&](MPI_Datatype one) { return one == target_type ? target_side : side(one, is_of_one_type); };
   const BufferArgument own(origin, count, side_of(type));
   const BufferArgument before(result, result_count, side_of(result_type));
   const TargetArgument target(window, rank, displacement, target_count, target_side);
-  return get_accumulate(window, own, before, target, target_type, target_side, op, "MPI_Get_accumulate", [&] {
+  return get_accumulate(window, own, before, target, target_type, target_side, op, whole, "MPI_Get_accumulate", [&] {
     return host().Get_accumulate(origin, host_count(count), type, result, host_count(result_count), result_type, rank,
                                  displacement, host_count(target_count), target_type, op, window.handle());
   });
+}
+
+}  // namespace
+
+int Accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+               MPI_Count target_count, MPI_Datatype target_type, MPI_Op op) {
+  return accumulate(window, origin, count, type, rank, displacement, target_count, target_type, op, nullptr);
+}
+
+int Get_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
+                   MPI_Datatype result_type, int rank, MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
+                   MPI_Op op) {
+  return get_accumulate(window, origin, count, type, result, result_count, result_type, rank, displacement, target_count,
+                        target_type, op, nullptr);
 }
 
 int Fetch_and_op(Window& window, const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint displacement,
@@ -225,7 +289,7 @@ int Fetch_and_op(Window& window, const void* origin, void* result, MPI_Datatype 
   const BufferArgument own(origin, 1, flat);
   const BufferArgument before(result, 1, flat);
   const TargetArgument target(window, rank, displacement, 1, flat);
-  return get_accumulate(window, own, before, target, type, flat, op, "MPI_Fetch_and_op",
+  return get_accumulate(window, own, before, target, type, flat, op, nullptr, "MPI_Fetch_and_op",
                         [&] { return host().Fetch_and_op(origin, result, type, rank, displacement, op, window.handle()); });
 }
 
@@ -240,6 +304,8 @@ int Compare_and_swap(Window& window, const void* origin, const void* compared, v
   if (!in_order || own.bytes() > most_swapped_bytes)
     return host().Compare_and_swap(origin, compared, result, type, rank, displacement, window.handle());
   if (const int code = target.refusal(); code != MPI_SUCCESS) return window.raise(code, call);
+  if (FarWindowCalls* const far = window.far())
+    return raise_if(window, compare_and_swap_far(*far, target, own, expected, before, call), call);
   own.settle(Access::read);
   expected.settle(Access::read);
   before.settle(Access::write);
@@ -254,17 +320,19 @@ int Compare_and_swap(Window& window, const void* origin, const void* compared, v
 
 int Raccumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
                 MPI_Count target_count, MPI_Datatype target_type, MPI_Op op, MPI_Request* request) {
-  const int code = Accumulate(window, origin, count, type, rank, displacement, target_count, target_type, op);
-  if (code == MPI_SUCCESS) *request = handle_for_no_process(false);
+  Request* whole = nullptr;
+  const int code = accumulate(window, origin, count, type, rank, displacement, target_count, target_type, op, &whole);
+  if (code == MPI_SUCCESS) *request = window.handle_for(whole);
   return code;
 }
 
 int Rget_accumulate(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, void* result, MPI_Count result_count,
                     MPI_Datatype result_type, int rank, MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
                     MPI_Op op, MPI_Request* request) {
-  const int code = Get_accumulate(window, origin, count, type, result, result_count, result_type, rank, displacement,
-                                  target_count, target_type, op);
-  if (code == MPI_SUCCESS) *request = handle_for_no_process(false);
+  Request* whole = nullptr;
+  const int code = get_accumulate(window, origin, count, type, result, result_count, result_type, rank, displacement,
+                                  target_count, target_type, op, &whole);
+  if (code == MPI_SUCCESS) *request = window.handle_for(whole);
   return code;
 }
 

@@ -34,4 +34,27 @@ void PackedResult::deliver() {
   if (copy_) LayoutCursor(buffer_.user_buffer()).unpack({copy_.get(), buffer_.bytes()});
 }
 
+UserBuffer FarBuffers::read(const BufferArgument& buffer) {
+  buffer.settle(Access::read);
+  if (!is_on_device(buffer)) [[likely]]
+    return buffer.user_buffer();
+  staged_.push_back(std::make_unique<PackedOperand>(buffer, call_));
+  return packed_bytes(staged_.back()->data(), buffer.bytes());
+}
+
+UserBuffer FarBuffers::written(const BufferArgument& buffer) {
+  buffer.settle(Access::write);
+  if (!is_on_device(buffer)) [[likely]]
+    return buffer.user_buffer();
+  result_ = std::make_unique<PackedResult>(buffer, call_);
+  return packed_bytes(result_->data(), buffer.bytes());
+}
+
+void FarBuffers::end() {
+  if (staged_.empty() && !result_) [[likely]]
+    return;
+  far_.wait_here(target_.rank());
+  if (result_) result_->deliver();
+}
+
 }  // namespace sluice

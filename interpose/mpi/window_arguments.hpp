@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <memory>
+#include <vector>
 
 #include "interpose/device/buffers.hpp"
 #include "interpose/mpi/arguments.hpp"
@@ -88,6 +89,32 @@ class PackedResult {
   std::unique_ptr<StagedReceive> staged_;
   std::unique_ptr<std::byte[]> copy_;
   std::byte* data_ = nullptr;
+};
+
+/// Packed bytes as a buffer, which is only read.
+inline UserBuffer packed_bytes(const std::byte* data, std::size_t bytes) {
+  return {const_cast<std::byte*>(data), bytes, byte_layout()};
+}
+
+/// An operation that goes by messages, and what of the program's memory it uses until it is over here. What a device has is
+/// staged, and waited for.
+class FarBuffers {
+ public:
+  FarBuffers(FarWindowCalls& far, const TargetArgument& target, const char* call) : far_(far), target_(target), call_(call) {}
+
+  [[nodiscard]] FarWindowCalls& far() { return far_; }
+  [[nodiscard]] UserBuffer read(const BufferArgument& buffer);
+  [[nodiscard]] UserBuffer written(const BufferArgument& buffer);
+  [[nodiscard]] UserBuffer place() const { return target_.buffer().user_buffer(); }
+  /// It is on its way.
+  void end();
+
+ private:
+  FarWindowCalls& far_;
+  const TargetArgument& target_;
+  const char* const call_;
+  std::vector<std::unique_ptr<PackedOperand>> staged_;
+  std::unique_ptr<PackedResult> result_;
 };
 
 }  // namespace sluice

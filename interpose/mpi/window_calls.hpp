@@ -1,7 +1,7 @@
 // The calls of windows that Sluice carries: those that calls.def marks WINDOW, without the handle, and with the counts of their
 // large forms.
 //
-// Everything is done when a call returns, so request-based forms hand out a request that is complete.
+// Inside a node everything is done when a call returns, so request-based forms hand out a request that is complete.
 #pragma once
 
 #include <mpi.h>

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "interpose/mpi/distant_memory.hpp"
-#include "interpose/mpi/handles.hpp"
 #include "interpose/mpi/window_arguments.hpp"
 #include "interpose/mpi/window_calls.hpp"
 #include "runtime/guard/user_memory.hpp"
@@ -54,15 +53,32 @@ int check(const BufferArgument& origin, const TargetArgument& target) {
   return origin.bytes() <= target.buffer().bytes() ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
+/// On another node, or on one with such members. MPI_SUCCESS, or the error that the window is to raise.
+int put_far(FarWindowCalls& far, const BufferArgument& origin, const TargetArgument& target, Request** whole) {
+  if (origin.bytes() == 0) return MPI_SUCCESS;
+  FarBuffers buffers(far, target, "MPI_Put");
+  const bool is_done = far.put(target.rank(), buffers.read(origin), buffers.place(), whole);
+  buffers.end();
+  return is_done ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+}
+
+int get_far(FarWindowCalls& far, const BufferArgument& origin, const TargetArgument& target, Request** whole) {
+  if (origin.bytes() == 0) return MPI_SUCCESS;
+  FarBuffers buffers(far, target, "MPI_Get");
+  const bool is_done = far.get(target.rank(), buffers.written(origin), buffers.place(), whole);
+  buffers.end();
+  return is_done ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+}
+
 /// Whose memory is not mapped here. MPI_SUCCESS, or the error that the window is to raise.
-int put_far(const BufferArgument& origin, const TargetArgument& target, const char* call) {
+int put_distant(const BufferArgument& origin, const TargetArgument& target, const char* call) {
   origin.settle(Access::read);
   const PackedOperand operand(origin, call);
   DistantMemory memory(target.member(), target.buffer().user_buffer());
   return memory.write(operand.data(), origin.bytes()) ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
-int get_far(const BufferArgument& origin, const TargetArgument& target, const char* call) {
+int get_distant(const BufferArgument& origin, const TargetArgument& target, const char* call) {
   origin.settle(Access::write);
   PackedResult result(origin, call);
   DistantMemory memory(target.member(), target.buffer().user_buffer());
@@ -98,10 +114,8 @@ void get(const BufferArgument& origin, const BufferArgument& target, const char*
   copy_packed(target.user_buffer(), origin.user_buffer());
 }
 
-}  // namespace
-
-int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
-        MPI_Count target_count, MPI_Datatype target_type) {
+int put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+        MPI_Count target_count, MPI_Datatype target_type, Request** whole) {
   const FlatType* const flat = flat_type(type);
   const BufferArgument own(origin, count, flat);
   const TargetArgument target(window, rank, displacement, target_count, target_type == type ? flat : flat_type(target_type));
@@ -110,15 +124,15 @@ int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, 
                       window.handle());
   if (const int code = check(own, target); code != MPI_SUCCESS) return window.raise(code, "MPI_Put");
   if (!target.is_mapped()) {
-    const int code = put_far(own, target, "MPI_Put");
+    const int code = window.far() ? put_far(*window.far(), own, target, whole) : put_distant(own, target, "MPI_Put");
     return code == MPI_SUCCESS ? code : window.raise(code, "MPI_Put");
   }
   put(own, target.buffer(), "MPI_Put");
   return MPI_SUCCESS;
 }
 
-int Get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Count target_count,
-        MPI_Datatype target_type) {
+int get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Count target_count,
+        MPI_Datatype target_type, Request** whole) {
   const FlatType* const flat = flat_type(type);
   const BufferArgument own(origin, count, flat);
   const TargetArgument target(window, rank, displacement, target_count, target_type == type ? flat : flat_type(target_type));
@@ -127,24 +141,38 @@ int Get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int ra
                       window.handle());
   if (const int code = check(own, target); code != MPI_SUCCESS) return window.raise(code, "MPI_Get");
   if (!target.is_mapped()) {
-    const int code = get_far(own, target, "MPI_Get");
+    const int code = window.far() ? get_far(*window.far(), own, target, whole) : get_distant(own, target, "MPI_Get");
     return code == MPI_SUCCESS ? code : window.raise(code, "MPI_Get");
   }
   get(own, target.buffer(), "MPI_Get");
   return MPI_SUCCESS;
 }
 
+}  // namespace
+
+int Put(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
+        MPI_Count target_count, MPI_Datatype target_type) {
+  return put(window, origin, count, type, rank, displacement, target_count, target_type, nullptr);
+}
+
+int Get(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Count target_count,
+        MPI_Datatype target_type) {
+  return get(window, origin, count, type, rank, displacement, target_count, target_type, nullptr);
+}
+
 int Rput(Window& window, const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
          MPI_Count target_count, MPI_Datatype target_type, MPI_Request* request) {
-  const int code = Put(window, origin, count, type, rank, displacement, target_count, target_type);
-  if (code == MPI_SUCCESS) *request = handle_for_no_process(false);
+  Request* whole = nullptr;
+  const int code = put(window, origin, count, type, rank, displacement, target_count, target_type, &whole);
+  if (code == MPI_SUCCESS) *request = window.handle_for(whole);
   return code;
 }
 
 int Rget(Window& window, void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint displacement,
          MPI_Count target_count, MPI_Datatype target_type, MPI_Request* request) {
-  const int code = Get(window, origin, count, type, rank, displacement, target_count, target_type);
-  if (code == MPI_SUCCESS) *request = handle_for_no_process(false);
+  Request* whole = nullptr;
+  const int code = get(window, origin, count, type, rank, displacement, target_count, target_type, &whole);
+  if (code == MPI_SUCCESS) *request = window.handle_for(whole);
   return code;
 }
 

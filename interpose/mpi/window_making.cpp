@@ -19,14 +19,21 @@ std::vector<WindowMember> members_of(const Communicator& communicator) {
   return Engine::Windows(engine()).members(*communicator.context, static_cast<std::size_t>(communicator.size));
 }
 
-/// The same on all members, as adoption is. One that is alone has nobody to share with.
-bool may_be_carried(const Communicator* communicator, CarryMode least) {
-  if (!communicator || communicator->is_alone() || session().one_sided() < least) return false;
-  const auto members = members_of(*communicator);
+bool are_on_one_node(const Communicator& communicator) {
+  const auto members = members_of(communicator);
   return std::all_of(members.begin(), members.end(), [](const WindowMember& member) {
     const int rank = static_cast<int>(member.peer);
     return rank == session().world_rank() || session().transports().shares_memory_with(rank);
   });
+}
+
+enum class Carried : std::uint8_t { by_host, inside_node, between_nodes };
+
+/// The same on all members, as adoption is. One that is alone has nobody to share with.
+Carried who_carries(const Communicator* communicator, CarryMode least_inside) {
+  if (!communicator || communicator->is_alone()) return Carried::by_host;
+  if (are_on_one_node(*communicator)) return session().one_sided() < least_inside ? Carried::by_host : Carried::inside_node;
+  return session().transports().one_sided() == CarryMode::all ? Carried::between_nodes : Carried::by_host;
 }
 
 /// What each member says of its memory.
@@ -35,6 +42,7 @@ struct Memory {
   std::uint64_t unit = 1;
   std::uint64_t address = 0;    // at that member
   std::uint64_t is_within = 1;  // the processor reaches it, this member reaches all others, and has what it needs for words
+  std::uint64_t context = 0;    // between nodes, of the first member: a name for the window's
 };
 
 /// What all members have said, by rank.
@@ -62,6 +70,7 @@ class Said {
     return std::all_of(memories_.begin(), memories_.end(), [](const Memory& memory) { return memory.is_within != 0; });
   }
   [[nodiscard]] const std::vector<WordsOffer>& offers() const { return offers_; }
+  [[nodiscard]] std::uint64_t context() const { return memories_.front().context; }
 
  private:
   std::vector<Memory> memories_;
@@ -112,12 +121,48 @@ void carry_distant(MPI_Win window, const Communicator& communicator, Window::Kin
   host_activity().carried(window);
 }
 
+/// Between nodes, if the processors reach all memory. Collective.
+void carry_far(MPI_Win window, Communicator& communicator, Window::Kind::Call call, Memory own) {
+  if (communicator.rank == 0) own.context = fresh_context_id();
+  const Said said(communicator, own, {});
+  if (!said.all_are_within() || said.context() == 0) return;
+  std::vector<Window::Memory> memories;
+  for (const Memory& memory : said.memories()) {
+    if (call == Window::Kind::create_dynamic) {
+      memories.push_back(Window::all_addresses(false));
+    } else {
+      memories.push_back(
+          {.base = reinterpret_cast<std::byte*>(memory.address), .is_mapped = false, .bytes = memory.bytes, .unit = memory.unit});
+    }
+  }
+  static_cast<void>(
+      std::make_unique<Window>(window, ContextId{said.context()}, communicator, Window::Kind{call}, std::move(memories))
+          .release());
+  host_activity().carried(window);
+}
+
+Memory describe(void* base, MPI_Aint size, MPI_Aint unit) {
+  return {.bytes = static_cast<std::uint64_t>(size),
+          .unit = static_cast<std::uint64_t>(unit),
+          .address = reinterpret_cast<std::uintptr_t>(base),
+          .is_within = !is_on_device(base, size)};
+}
+
+int allocate_far(MPI_Aint size, MPI_Aint unit, MPI_Info info, Communicator& communicator, void* base, MPI_Win* window) {
+  const int code = host_window(size, unit, info, communicator.handle, base, window);
+  if (code == MPI_SUCCESS)
+    carry_far(*window, communicator, Window::Kind::create, describe(*static_cast<void**>(base), size, unit));
+  return code;
+}
+
 }  // namespace
 
 int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
-  const Communicator* const communicator = adopted(comm);
+  Communicator* const communicator = adopted(comm);
   const bool in_order = size >= 0 && unit > 0 && base && window;
-  if (!in_order || !may_be_carried(communicator, CarryMode::automatic)) return host_window(size, unit, info, comm, base, window);
+  const Carried carried = in_order ? who_carries(communicator, CarryMode::automatic) : Carried::by_host;
+  if (carried == Carried::by_host) return host_window(size, unit, info, comm, base, window);
+  if (carried == Carried::between_nodes) return allocate_far(size, unit, info, *communicator, base, window);
   auto words = std::make_unique<WindowWords>(members_of(*communicator));
   const Memory own{.bytes = static_cast<std::uint64_t>(size),
                    .unit = static_cast<std::uint64_t>(unit),
@@ -142,13 +187,15 @@ int allocate_window(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, 
 
 /// The host's window counts as outstanding until it is known that Sluice carries it.
 int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
-  const Communicator* const communicator = adopted(comm);
+  Communicator* const communicator = adopted(comm);
   const int code = host_created(base, size, unit, info, comm, window);
-  if (code != MPI_SUCCESS || !may_be_carried(communicator, CarryMode::all)) return code;
-  const Memory own{.bytes = static_cast<std::uint64_t>(size),
-                   .unit = static_cast<std::uint64_t>(unit),
-                   .address = reinterpret_cast<std::uintptr_t>(base),
-                   .is_within = !is_on_device(base, size)};
+  const Carried carried = code == MPI_SUCCESS ? who_carries(communicator, CarryMode::all) : Carried::by_host;
+  if (carried == Carried::by_host) return code;
+  const Memory own = describe(base, size, unit);
+  if (carried == Carried::between_nodes) {
+    carry_far(*window, *communicator, Window::Kind::create, own);
+    return code;
+  }
   carry_distant(*window, *communicator, Window::Kind::create, own, [](const Memory& said, bool is_own) {
     return Window::Memory{
         .base = reinterpret_cast<std::byte*>(said.address), .is_mapped = is_own, .bytes = said.bytes, .unit = said.unit};
@@ -158,10 +205,16 @@ int create_window(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_C
 
 /// Who makes a call is told by others where the memory lies. What a device may attach, the kernel does not reach.
 int create_dynamic_window(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
-  const Communicator* const communicator = adopted(comm);
+  Communicator* const communicator = adopted(comm);
   const int code = host_activity().begun(host().Win_create_dynamic(info, comm, window));
-  if (code != MPI_SUCCESS || !may_be_carried(communicator, CarryMode::all)) return code;
-  carry_distant(*window, *communicator, Window::Kind::create_dynamic, {.is_within = !device_memory::is_there()},
+  const Carried carried = code == MPI_SUCCESS ? who_carries(communicator, CarryMode::all) : Carried::by_host;
+  if (carried == Carried::by_host) return code;
+  const Memory own{.is_within = !device_memory::is_there()};
+  if (carried == Carried::between_nodes) {
+    carry_far(*window, *communicator, Window::Kind::create_dynamic, own);
+    return code;
+  }
+  carry_distant(*window, *communicator, Window::Kind::create_dynamic, own,
                 [](const Memory&, bool is_own) { return Window::all_addresses(is_own); });
   return code;
 }

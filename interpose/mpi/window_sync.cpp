@@ -17,15 +17,17 @@ int answer(const Window& window, bool goes, const char* function) {
 /// What this thread has stored is seen before what it does from now on, and the other way about.
 void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-int flush(const Window& window, int rank, const char* function, int (*on_host)(int, MPI_Win)) {
+using Flushed = WindowSync::Flushed;
+
+int flush(Window& window, int rank, Flushed where, const char* function, int (*on_host)(int, MPI_Win)) {
   if (!window.has_rank(rank)) return on_host(rank, window.handle());
   order_memory();
-  return answer(window, window.epochs().is_locked(static_cast<std::size_t>(rank)), function);
+  return answer(window, window.sync().flush(static_cast<std::size_t>(rank), where), function);
 }
 
-int flush_all(const Window& window, const char* function) {
+int flush_all(Window& window, Flushed where, const char* function) {
   order_memory();
-  return answer(window, window.epochs().is_any_locked(), function);
+  return answer(window, window.sync().flush_all(where), function);
 }
 
 }  // namespace
@@ -76,10 +78,12 @@ int Win_lock_all(Window& window, int assertion) {
 
 int Win_unlock_all(Window& window) { return answer(window, window.sync().unlock_all(), "MPI_Win_unlock_all"); }
 
-int Win_flush(Window& window, int rank) { return flush(window, rank, "MPI_Win_flush", host().Win_flush); }
-int Win_flush_local(Window& window, int rank) { return flush(window, rank, "MPI_Win_flush_local", host().Win_flush_local); }
-int Win_flush_all(Window& window) { return flush_all(window, "MPI_Win_flush_all"); }
-int Win_flush_local_all(Window& window) { return flush_all(window, "MPI_Win_flush_local_all"); }
+int Win_flush(Window& window, int rank) { return flush(window, rank, Flushed::at_target, "MPI_Win_flush", host().Win_flush); }
+int Win_flush_local(Window& window, int rank) {
+  return flush(window, rank, Flushed::at_origin, "MPI_Win_flush_local", host().Win_flush_local);
+}
+int Win_flush_all(Window& window) { return flush_all(window, Flushed::at_target, "MPI_Win_flush_all"); }
+int Win_flush_local_all(Window& window) { return flush_all(window, Flushed::at_origin, "MPI_Win_flush_local_all"); }
 
 int Win_sync(Window&) {
   order_memory();

@@ -51,6 +51,8 @@ void add_messages(std::vector<Row>& rows, const EngineStatistics& counts) {
   rows.push_back({"  messages above that they sent", counts.collective_sends, Row::Unit::count, true});
   rows.push_back({"    bytes", counts.collective_bytes_sent, Row::Unit::bytes, true});
   rows.push_back({"  receives above that they made", counts.collective_receives, Row::Unit::count, true});
+  rows.push_back({"operations on windows between nodes", counts.window_operations, Row::Unit::count, true});
+  rows.push_back({"  done here for others", counts.window_operations_served, Row::Unit::count, true});
   rows.push_back({"single copies made, whole or in part", counts.copies});
   rows.push_back({"  bytes", counts.bytes_copied, Row::Unit::bytes});
   for (std::size_t i = 0; i < counts.rdma.size(); ++i) {

@@ -106,20 +106,24 @@ void Transports::meet() {
     TcpEndpoint endpoint;
     std::uint32_t node = 0;
     CarryMode collectives{};
+    CarryMode one_sided{};
   };
   static_assert(std::is_trivially_copyable_v<Introduction>);
   Introduction own;
   own.endpoint = listener_.endpoint();
   own.node = static_cast<std::uint32_t>(job_.node_ranks.front());
   own.collectives = job_.config->collectives;
+  own.one_sided = job_.config->one_sided;
   std::vector<Introduction> all(on_this_host_.size());
   host().Allgather(&own, sizeof own, predefined().byte, all.data(), sizeof own, predefined().byte, job_.world);
   for (const Introduction& one : all) {
     endpoints_.push_back(one.endpoint);
     nodes_.push_back(one.node);
     own.collectives = std::min(own.collectives, one.collectives);
+    own.one_sided = std::min(own.one_sided, one.one_sided);
   }
   collectives_ = own.collectives;
+  one_sided_ = own.one_sided;
 }
 
 /// Either every rank can be reached by sockets, over which connections of either kind begin, or neither is used.

@@ -71,6 +71,8 @@ class Transports {
   [[nodiscard]] std::uint32_t node_of(int world_rank) const { return nodes_[static_cast<std::size_t>(world_rank)]; }
   /// The least of SLUICE_COLLECTIVES on all ranks; off where they have not met.
   [[nodiscard]] CarryMode collectives() const { return collectives_; }
+  /// SLUICE_ONESIDED likewise.
+  [[nodiscard]] CarryMode one_sided() const { return one_sided_; }
   /// What carries the messages to each rank of the world.
   [[nodiscard]] std::vector<trace::Transporter> by_rank() const;
 
@@ -97,6 +99,7 @@ class Transports {
   std::vector<TcpEndpoint> endpoints_;
   std::vector<std::uint32_t> nodes_;  // by world rank
   CarryMode collectives_ = CarryMode::off;
+  CarryMode one_sided_ = CarryMode::off;
   SipKey secret_{};
 
   std::unique_ptr<ShmemTransport> shmem_;

@@ -217,8 +217,10 @@ std::vector<ConfigVariable> make_table() {
           &Config::one_sided, carry_modes,
           {"SLUICE_ONESIDED", "off, auto or all", "auto",
            "Whether Sluice carries one-sided communication. auto: that of windows which MPI_Win_allocate makes, where all "
-           "members are on one node. all: that of memory that the program brings to a window as well. There a fetch-and-op takes "
-           "longer than the host's while its target is in MPI. The least that a rank has holds for all of its node."}),
+           "members are on one node. all: that of memory that the program brings to a window as well, and that of windows whose "
+           "members are on several nodes. In memory that is brought, a fetch-and-op takes longer than the host's while its "
+           "target "
+           "is in MPI. The least that a rank has holds for all of its node, and for all that goes between nodes."}),
       one_of(&Config::send_release, switches,
              {"SLUICE_SEND_RELEASE", "0 or 1", "0",
               "Whether a blocking standard-mode send of a large message may return before its receiver has come. "

@@ -66,6 +66,7 @@ Request* Context::match_posted(Rank from, Tag tag) {
 }
 
 void Context::keep_unexpected(Unexpected* message) {
+  ++kept;
   message->context = this;
   source(message->source).unexpected.push_back(message);
   arrivals_.push_back(message);

@@ -110,6 +110,7 @@ class Context {
   Context* channel = nullptr;            // of its collective calls, since the first one that goes by messages
   std::uint32_t collective_calls = 0;    // of a channel: begun so far
   std::uint32_t persistent_calls = 0;    // of a channel: made so far
+  std::uint64_t kept = 0;                // messages so far that met no receive
 
  private:
   using Posted = IntrusiveList<Request, &Request::match_link>;

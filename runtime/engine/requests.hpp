@@ -128,6 +128,9 @@ class Requests {
   [[nodiscard]] std::size_t sends_not_left() const { return counts_.pending_sends - counts_.left_sends; }
   /// Collective calls that go by messages.
   [[nodiscard]] std::uint32_t open_collectives() const { return open_collectives_; }
+  /// Windows between nodes, whose members may ask for something at any time; FarWindows counts them.
+  [[nodiscard]] std::uint32_t open_windows() const { return open_windows_; }
+  [[nodiscard]] std::uint32_t& open_windows() { return open_windows_; }
   /// [any thread] Completions so far. Written under the lock, released after Request::complete.
   [[nodiscard]] std::uint64_t completions() const { return completions_.load(std::memory_order_acquire); }
 
@@ -163,7 +166,8 @@ class Requests {
   RequestPool pool_;
   RequestCounts counts_;
   std::uint32_t traced_ = 0;
-  std::uint32_t open_collectives_ = 0;  // beside what every poll looks at
+  std::uint32_t open_collectives_ = 0;  // beside what every poll looks at, like the next
+  std::uint32_t open_windows_ = 0;
   std::atomic<std::uint64_t> completions_{0};
 };
 

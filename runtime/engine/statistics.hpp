@@ -72,10 +72,12 @@ struct EngineStatistics {
   std::uint64_t sends_blocked_ns = 0;            // time from release to completion: what the sends would have blocked
   std::uint64_t host_calls_beside_releases = 0;  // that began while a release was under way
   std::uint64_t helper_wakeups = 0;
-  std::uint64_t collective_calls = 0;       // carried
-  std::uint64_t collective_sends = 0;       // messages above that these consist of
-  std::uint64_t collective_bytes_sent = 0;  // of them
-  std::uint64_t collective_receives = 0;    // likewise
+  std::uint64_t collective_calls = 0;          // carried
+  std::uint64_t collective_sends = 0;          // messages above that these consist of
+  std::uint64_t collective_bytes_sent = 0;     // of them
+  std::uint64_t collective_receives = 0;       // likewise
+  std::uint64_t window_operations = 0;         // of windows on several nodes, that this process has asked for
+  std::uint64_t window_operations_served = 0;  // ... and that others have asked of it
   std::array<std::uint64_t, static_cast<std::size_t>(Fallback::count)> fallbacks{};
 
   void count(Fallback reason) { ++fallbacks[static_cast<std::size_t>(reason)]; }

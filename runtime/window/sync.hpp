@@ -1,14 +1,9 @@
-// Synchronisation of one window between its members, all on one node: fences, post and start, locks. What the words are, who
-// writes and reads them, control.hpp says.
+// Synchronisation of one window between its members: fences, post and start, locks, flushes.
 //
-// Nobody serves a request here: the origin takes the lock of its target by itself, and a target that computes need not come.
+// Owns this rank's epochs. Functions that answer false have changed nothing: the call does not go with the epochs that are open.
 //
-// Owns this rank's epochs. Who waits and who wakes is the caller's (Host). Functions that answer false have changed nothing: the
-// call does not go with the epochs that are open. What this rank has stored, in whatever memory, before a function that ends an
-// epoch is seen by whoever has seen that end.
-//
-// Lock order: any lock of a window first, then one accumulate lock, which is held for one copy only. While holding that, nothing
-// is waited for. The engine lock is taken inside Host's functions, while an accumulate lock is wanted and none is held.
+// Two classes know how: SharedSync where all members are on one node (shared_sync.hpp), FarWindowCalls where they are not
+// (runtime/far_window_calls.hpp).
 //
 // Threading: as WindowEpochs.
 #pragma once
@@ -16,86 +11,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "runtime/window/control.hpp"
 #include "runtime/window/epochs.hpp"
-#include "runtime/window/waits.hpp"
 
 namespace sluice {
 
 class WindowSync {
  public:
   using Members = WindowEpochs::Members;
+  /// Where operations are complete afterwards.
+  enum class Flushed : std::uint8_t { at_origin, at_target };
 
-  static constexpr std::uint64_t unlimited_ns = ~std::uint64_t{0};
-  class Host {
-   public:
-    /// Returns once it is there, or so much time has passed: then false.
-    virtual bool wait(WindowWait& wait, std::uint64_t limit_ns) = 0;
-    /// Something was published for which a thread of the member may wait.
-    virtual void wake(std::size_t member) = 0;
-
-   protected:
-    ~Host() = default;
-  };
-
-  WindowSync(std::vector<WindowControl> members, std::size_t self, Host& host)
-      : members_(std::move(members)), self_(self), host_(host), epochs_(members_.size()) {}
+  virtual ~WindowSync() = default;
+  WindowSync(const WindowSync&) = delete;
+  WindowSync& operator=(const WindowSync&) = delete;
 
   [[nodiscard]] const WindowEpochs& epochs() const { return epochs_; }
 
   /// Collective. `opens`: accesses may follow.
-  [[nodiscard]] bool fence(bool opens);
+  [[nodiscard]] virtual bool fence(bool opens) = 0;
 
-  [[nodiscard]] bool post(Members origins);
-  [[nodiscard]] bool start(Members targets);
-  [[nodiscard]] bool complete();
-  [[nodiscard]] bool wait();
+  [[nodiscard]] virtual bool post(Members origins) = 0;
+  [[nodiscard]] virtual bool start(Members targets) = 0;
+  [[nodiscard]] virtual bool complete() = 0;
+  [[nodiscard]] virtual bool wait() = 0;
   /// nullopt: nothing is exposed. True: all have completed, and the exposure is over.
-  [[nodiscard]] std::optional<bool> test();
+  [[nodiscard]] virtual std::optional<bool> test() = 0;
 
-  [[nodiscard]] bool lock(std::size_t target, WindowEpochs::Lock lock);
-  [[nodiscard]] bool unlock(std::size_t target);
+  [[nodiscard]] virtual bool lock(std::size_t target, WindowEpochs::Lock lock) = 0;
+  [[nodiscard]] virtual bool unlock(std::size_t target) = 0;
   /// `takes`: otherwise nobody conflicts.
-  [[nodiscard]] bool lock_all(bool takes);
-  [[nodiscard]] bool unlock_all();
+  [[nodiscard]] virtual bool lock_all(bool takes) = 0;
+  [[nodiscard]] virtual bool unlock_all() = 0;
 
-  /// Excludes all other accumulates to the target while it lives.
-  class Accumulating {
-   public:
-    Accumulating(WindowSync& sync, std::size_t target) : sync_(sync), word_(sync.members_[target].accumulate_lock()) {
-      if (!word_.try_lock(LockWord::Use::exclusive)) [[unlikely]]
-        sync_.wait_for(word_, LockWord::Use::exclusive);
-    }
-    ~Accumulating() {
-      if (word_.unlock(LockWord::Use::exclusive)) [[unlikely]]
-        sync_.wake_all();
-    }
-    Accumulating(const Accumulating&) = delete;
-    Accumulating& operator=(const Accumulating&) = delete;
+  [[nodiscard]] virtual bool flush(std::size_t target, Flushed where) = 0;
+  [[nodiscard]] virtual bool flush_all(Flushed where) = 0;
 
-   private:
-    WindowSync& sync_;
-    LockWord word_;
-  };
+ protected:
+  explicit WindowSync(std::size_t members) : epochs_(members) {}
 
- private:
-  void take(LockWord word, LockWord::Use use) {
-    if (!word.try_lock(use)) wait_for(word, use);
-  }
-  void give_up(LockWord word, LockWord::Use use) {
-    if (word.unlock(use)) wake_all();
-  }
-  void wait_for(LockWord word, LockWord::Use use);
-  [[nodiscard]] bool have_completed() const;
-  /// Other threads of this process may wait, too.
-  void wake(std::size_t member) { host_.wake(member); }
-  void wake_all();
-
-  const std::vector<WindowControl> members_;
-  const std::size_t self_;
-  Host& host_;
   WindowEpochs epochs_;
 };
 

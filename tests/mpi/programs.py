@@ -41,7 +41,7 @@ class Program:
     seconds: int = 0  # time limit of a job, when it needs a longer one than the others
     mpirun_arguments: tuple = ()
     shares_files: bool = False  # its ranks open a file together
-    on_one_node: bool = False  # its cases are about what Sluice carries inside a node only
+    on_one_node: bool = False  # the host does not do between nodes what it needs
     not_yet: str = ""  # what Sluice does not do yet; the program is skipped unless --not-yet is given
 
     @property
@@ -133,8 +133,10 @@ PROGRAMS = [
     Program("coll_persistent_kinds", ranks=ALL_COLLECTIVE_RANKS, host_is_right=False, seconds=240),
     Program("coll_scans", ranks=BLOCK_RANKS, host_is_right=False, seconds=240),
     Program("coll_threads", ranks={"release": (2, 3, 4), "host-collectives": (2,)}),
-    *(Program(name, ranks={"all-onesided": (2, 3, 4, 5, 8)}, host_is_right=False, seconds=240, on_one_node=True)
-      for name in ("rma_accumulates", "rma_copies", "rma_dynamic", "rma_epochs", "rma_windows")),
+    *(Program(name, ranks={"all-onesided": (2, 3, 4, 5, 8), "tcp-onesided": (2, 3, 4)}, host_is_right=False, seconds=240)
+      for name in ("rma_accumulates", "rma_copies", "rma_dynamic", "rma_epochs", "rma_progress", "rma_windows")),
+    # With MPI_THREAD_MULTIPLE the host makes no windows over TCP (osc/pt2pt).
+    Program("rma_threads", ranks={"all-onesided": (2, 3, 4, 5, 8), "tcp-onesided": (2, 3, 4)}, host_is_right=False, on_one_node=True),
     Program("mixed_requests", shares_files=True),
     Program("settling", ranks=and_reused(TWO_OR_MORE), shares_files=True),
     Program("host_progress", ranks=TWO_OR_MORE),

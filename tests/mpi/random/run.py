@@ -22,7 +22,7 @@ from sluice_dev.jobs.sample import sample
 here = pathlib.Path(__file__).resolve().parent
 
 WINDOW_SEEDS = 60
-WINDOW_MODES = ["release", "all-onesided"]
+WINDOW_MODES = ["release", "all-onesided", "tcp-onesided"]
 DIED = (128 + signal.SIGABRT, 128 + signal.SIGSEGV)
 OTHERS = [mode for mode in MODES if mode not in ("host", "release")]
 
@@ -70,7 +70,7 @@ def run_windows(options, program, run_job, tally):
     for number, block in enumerate(seeds.window_blocks_of(first, count)):
         for mode in options.mode or WINDOW_MODES:
             # The host's own dynamic windows crash (4.1).
-            kind = ["dynamic"] if number % 2 and mode == "all-onesided" and not options.testbed else []
+            kind = ["dynamic"] if number % 2 and mode in ("all-onesided", "tcp-onesided") else []
             name = f"{mode}: windows, seeds {block.first} to {block.first + block.count - 1}, {block.ranks} ranks{' '.join(['', *kind])}"
             if mode != "host" and options.library is None:
                 tally.skips(name, "no --library")

@@ -16,6 +16,7 @@ struct Facts {
 
   bool held = false;
   CollectiveDuties duties = CollectiveDuties::none;
+  bool windows = false;
   bool released = false;
   bool rtrs = false;
   bool shares = false;
@@ -29,7 +30,7 @@ struct Facts {
   Node node{};
 
   [[nodiscard]] bool holds_back() const { return held; }
-  [[nodiscard]] CollectiveDuties collective_duties() const { return duties; }
+  [[nodiscard]] Awaited awaited() const { return {windows, duties}; }
   [[nodiscard]] bool has_released() const { return released; }
   [[nodiscard]] bool sends_rtrs() const { return rtrs; }
   [[nodiscard]] bool shares_copies() const { return shares; }
@@ -74,6 +75,11 @@ TEST(WakePolicy, what_others_wait_for_in_lanes_hangs_on_lanes_too) {
   const Facts shared{.duties = CollectiveDuties::in_lanes, .node{.oversubscribed = true}};
   EXPECT_EQ(needed_wake_mask(shared, false), WakeMask::none);
   EXPECT_EQ(needed_wake_mask(shared, true), WakeMask::everything | EventMask::lane);
+}
+
+TEST(WakePolicy, origins_of_a_window_are_served_at_once_wherever_the_application_is) {
+  EXPECT_EQ(needed_wake_mask(Facts{.windows = true}, false), WakeMask::everything);
+  EXPECT_EQ(needed_wake_mask(Facts{.windows = true, .node = {.oversubscribed = true}}, false), WakeMask::everything);
 }
 
 TEST(WakePolicy, where_processors_are_shared_it_waits_for_a_call_unless_the_host_has_the_application) {

@@ -20,6 +20,7 @@ MODES = {
     "all-collectives": {"SLUICE_COLLECTIVES": "all"},
     "host-onesided": {"SLUICE_ONESIDED": "off"},
     "all-onesided": {"SLUICE_ONESIDED": "all"},
+    "tcp-onesided": {"SLUICE_TRANSPORTS": "tcp", "SLUICE_ONESIDED": "all"},  # as between nodes
     # Of short messages, too, so that more of what a program sends goes by the protocol.
     **{protocol: {"SLUICE_RNDV": protocol, "SLUICE_EAGER_LIMIT": "1K"} for protocol in COPY_PROTOCOLS},
     # And without blocks.

@@ -1,4 +1,4 @@
-#include "runtime/window/sync.hpp"
+#include "runtime/window/shared_sync.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -34,11 +34,11 @@ class Waiting {
 
 }  // namespace
 
-void WindowSync::wake_all() {
+void SharedSync::wake_all() {
   for (std::size_t member = 0; member < members_.size(); ++member) wake(member);
 }
 
-bool WindowSync::fence(bool opens) {
+bool SharedSync::fence(bool opens) {
   if (!epochs_.may_fence()) return false;
   const std::uint64_t number = epochs_.next_fence();
   members_[self_].arrivals().store(number, std::memory_order_release);
@@ -53,7 +53,7 @@ bool WindowSync::fence(bool opens) {
   return true;
 }
 
-bool WindowSync::post(Members origins) {
+bool SharedSync::post(Members origins) {
   if (!epochs_.post(std::move(origins))) return false;
   for (const std::size_t origin : epochs_.origins()) {
     members_[origin].posted(self_).store(epochs_.posts_to(origin), std::memory_order_release);
@@ -62,7 +62,7 @@ bool WindowSync::post(Members origins) {
   return true;
 }
 
-bool WindowSync::start(Members targets) {
+bool SharedSync::start(Members targets) {
   if (!epochs_.start(std::move(targets))) return false;
   const auto has_posted = [this](std::size_t target) {
     return members_[self_].posted(target).load(std::memory_order_acquire) >= epochs_.starts_for(target);
@@ -72,7 +72,7 @@ bool WindowSync::start(Members targets) {
   return true;
 }
 
-bool WindowSync::complete() {
+bool SharedSync::complete() {
   if (!epochs_.is_started()) return false;
   for (const std::size_t target : epochs_.targets()) {
     members_[target].completed(self_).store(epochs_.starts_for(target), std::memory_order_release);
@@ -82,13 +82,13 @@ bool WindowSync::complete() {
   return true;
 }
 
-bool WindowSync::have_completed() const {
+bool SharedSync::have_completed() const {
   return std::all_of(epochs_.origins().begin(), epochs_.origins().end(), [this](std::size_t origin) {
     return members_[self_].completed(origin).load(std::memory_order_acquire) >= epochs_.posts_to(origin);
   });
 }
 
-bool WindowSync::wait() {
+bool SharedSync::wait() {
   if (!epochs_.is_posted()) return false;
   Until completed([this] { return have_completed(); });
   host_.wait(completed, unlimited_ns);
@@ -96,14 +96,14 @@ bool WindowSync::wait() {
   return true;
 }
 
-std::optional<bool> WindowSync::test() {
+std::optional<bool> SharedSync::test() {
   if (!epochs_.is_posted()) return std::nullopt;
   if (!have_completed()) return false;
   epochs_.end_exposure();
   return true;
 }
 
-void WindowSync::wait_for(LockWord word, LockWord::Use use) {
+void SharedSync::wait_for(LockWord word, LockWord::Use use) {
   const Waiting waiting(word, use);
   auto turn = LockWord::Turn::writers_first;
   do {
@@ -113,14 +113,14 @@ void WindowSync::wait_for(LockWord word, LockWord::Use use) {
   } while (!word.try_lock(use, turn));
 }
 
-bool WindowSync::lock(std::size_t target, WindowEpochs::Lock lock) {
+bool SharedSync::lock(std::size_t target, WindowEpochs::Lock lock) {
   if (!epochs_.may_lock(target)) return false;
   if (lock.is_taken) take(members_[target].lock(), lock.use);
   epochs_.lock(target, lock);
   return true;
 }
 
-bool WindowSync::unlock(std::size_t target) {
+bool SharedSync::unlock(std::size_t target) {
   const auto lock = epochs_.lock_of(target);
   if (!lock) return false;
   epochs_.unlock(target);
@@ -128,7 +128,7 @@ bool WindowSync::unlock(std::size_t target) {
   return true;
 }
 
-bool WindowSync::lock_all(bool takes) {
+bool SharedSync::lock_all(bool takes) {
   if (!epochs_.may_lock_all()) return false;
   if (takes) {
     for (const WindowControl& member : members_) take(member.lock(), LockWord::Use::shared);
@@ -137,7 +137,7 @@ bool WindowSync::lock_all(bool takes) {
   return true;
 }
 
-bool WindowSync::unlock_all() {
+bool SharedSync::unlock_all() {
   const auto lock = epochs_.lock_of_all();
   if (!lock) return false;
   epochs_.unlock_all();

@@ -1,5 +1,5 @@
 // Members are objects over one memory; where one waits, the test lets others go on.
-#include "runtime/window/sync.hpp"
+#include "runtime/window/shared_sync.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,39 +10,39 @@
 namespace sluice {
 namespace {
 
-using Members = WindowSync::Members;
+using Members = SharedSync::Members;
 using enum LockWord::Use;
 
-class Member final : public WindowSync::Host {
+class Member final : public SharedSync::Host {
  public:
   bool wait(WindowWait& wait, std::uint64_t limit_ns) override {
     for (int round = 0; !wait.is_there(); ++round) {
       waits += round == 0 ? 1 : 0;
       if (meanwhile) std::exchange(meanwhile, nullptr)();
-      if (!wait.is_there() && limit_ns != WindowSync::unlimited_ns) return false;
+      if (!wait.is_there() && limit_ns != SharedSync::unlimited_ns) return false;
       std::this_thread::yield();
     }
     return true;
   }
   void wake(std::size_t member) override { woken.push_back(member); }
 
-  std::unique_ptr<WindowSync> sync;
+  std::unique_ptr<SharedSync> sync;
   std::function<void()> meanwhile;  // once, in the next wait
   int waits = 0;
   std::vector<std::size_t> woken;
 };
 
-class WindowSyncs : public testing::Test {
+class SharedSyncs : public testing::Test {
  protected:
   static constexpr std::size_t size = 3;
 
-  WindowSyncs() {
+  SharedSyncs() {
     std::vector<WindowControl> controls;
     for (auto& words : memory_) controls.emplace_back(words.bytes);
     for (std::size_t rank = 0; rank < size; ++rank)
-      members[rank].sync = std::make_unique<WindowSync>(controls, rank, members[rank]);
+      members[rank].sync = std::make_unique<SharedSync>(controls, rank, members[rank]);
   }
-  WindowSync& of(std::size_t rank) { return *members[rank].sync; }
+  SharedSync& of(std::size_t rank) { return *members[rank].sync; }
 
   std::array<Member, size> members;
 
@@ -53,7 +53,7 @@ class WindowSyncs : public testing::Test {
   std::array<Words, size> memory_;
 };
 
-TEST_F(WindowSyncs, a_fence_waits_for_all) {
+TEST_F(SharedSyncs, a_fence_waits_for_all) {
   members[0].meanwhile = [&] {
     members[1].meanwhile = [&] { EXPECT_TRUE(of(2).fence(true)); };
     EXPECT_TRUE(of(1).fence(true));
@@ -65,7 +65,7 @@ TEST_F(WindowSyncs, a_fence_waits_for_all) {
   EXPECT_GE(members[2].woken.size(), 2u);
 }
 
-TEST_F(WindowSyncs, fences_follow_each_other) {
+TEST_F(SharedSyncs, fences_follow_each_other) {
   for (int number = 0; number < 5; ++number) {
     members[0].meanwhile = [&] {
       members[1].meanwhile = [&] { EXPECT_TRUE(of(2).fence(false)); };
@@ -76,7 +76,7 @@ TEST_F(WindowSyncs, fences_follow_each_other) {
   }
 }
 
-TEST_F(WindowSyncs, a_start_waits_for_the_posts_of_its_targets) {
+TEST_F(SharedSyncs, a_start_waits_for_the_posts_of_its_targets) {
   members[0].meanwhile = [&] {
     EXPECT_TRUE(of(1).post({0}));
     EXPECT_EQ(members[1].woken, (Members{0}));
@@ -90,7 +90,7 @@ TEST_F(WindowSyncs, a_start_waits_for_the_posts_of_its_targets) {
   EXPECT_EQ(members[1].waits + members[2].waits, 0);
 }
 
-TEST_F(WindowSyncs, a_post_serves_one_start) {
+TEST_F(SharedSyncs, a_post_serves_one_start) {
   EXPECT_TRUE(of(1).post({0}));
   EXPECT_TRUE(of(0).start({1}));
   EXPECT_TRUE(of(0).complete());
@@ -100,7 +100,7 @@ TEST_F(WindowSyncs, a_post_serves_one_start) {
   EXPECT_EQ(members[0].waits, 1);
 }
 
-TEST_F(WindowSyncs, an_exposure_lasts_until_all_its_origins_have_completed) {
+TEST_F(SharedSyncs, an_exposure_lasts_until_all_its_origins_have_completed) {
   EXPECT_EQ(of(2).test(), std::nullopt);
   EXPECT_TRUE(of(2).post({0, 1}));
   EXPECT_TRUE(of(0).start({2}));
@@ -113,7 +113,7 @@ TEST_F(WindowSyncs, an_exposure_lasts_until_all_its_origins_have_completed) {
   EXPECT_EQ(of(2).test(), std::nullopt);
 }
 
-TEST_F(WindowSyncs, a_lock_waits_for_its_target_only) {
+TEST_F(SharedSyncs, a_lock_waits_for_its_target_only) {
   EXPECT_TRUE(of(0).lock(2, {exclusive, true}));
   EXPECT_TRUE(of(1).lock(1, {exclusive, true}));
   members[1].meanwhile = [&] { EXPECT_TRUE(of(0).unlock(2)); };
@@ -122,7 +122,7 @@ TEST_F(WindowSyncs, a_lock_waits_for_its_target_only) {
   EXPECT_FALSE(members[0].woken.empty());
 }
 
-TEST_F(WindowSyncs, a_lock_that_is_not_checked_waits_for_nobody_and_leaves_nothing) {
+TEST_F(SharedSyncs, a_lock_that_is_not_checked_waits_for_nobody_and_leaves_nothing) {
   EXPECT_TRUE(of(0).lock(2, {exclusive, true}));
   EXPECT_TRUE(of(1).lock(2, {exclusive, false}));
   EXPECT_TRUE(of(1).unlock(2));
@@ -131,7 +131,7 @@ TEST_F(WindowSyncs, a_lock_that_is_not_checked_waits_for_nobody_and_leaves_nothi
   EXPECT_EQ(members[0].waits + members[1].waits, 0);
 }
 
-TEST_F(WindowSyncs, a_reader_waits_no_longer_than_its_turn_for_a_writer_that_waits) {
+TEST_F(SharedSyncs, a_reader_waits_no_longer_than_its_turn_for_a_writer_that_waits) {
   EXPECT_TRUE(of(0).lock(2, {shared, true}));
   members[1].meanwhile = [&] {  // the writer waits now
     EXPECT_TRUE(of(2).lock(2, {shared, true}));
@@ -142,7 +142,7 @@ TEST_F(WindowSyncs, a_reader_waits_no_longer_than_its_turn_for_a_writer_that_wai
   EXPECT_TRUE(of(1).lock(2, {exclusive, true}));
 }
 
-TEST_F(WindowSyncs, locks_of_all_are_shared) {
+TEST_F(SharedSyncs, locks_of_all_are_shared) {
   EXPECT_TRUE(of(0).lock_all(true));
   EXPECT_TRUE(of(1).lock_all(true));
   members[2].meanwhile = [&] {
@@ -153,7 +153,7 @@ TEST_F(WindowSyncs, locks_of_all_are_shared) {
   EXPECT_EQ(members[2].waits, 1);
 }
 
-TEST_F(WindowSyncs, calls_that_do_not_go_with_the_epochs_change_nothing) {
+TEST_F(SharedSyncs, calls_that_do_not_go_with_the_epochs_change_nothing) {
   EXPECT_FALSE(of(0).complete() || of(0).wait() || of(0).unlock(1) || of(0).unlock_all());
   EXPECT_TRUE(of(0).lock(1, {shared, true}));
   EXPECT_FALSE(of(0).lock(1, {shared, true}) || of(0).lock_all(true) || of(0).start({1}) || of(0).fence(true));
@@ -162,13 +162,13 @@ TEST_F(WindowSyncs, calls_that_do_not_go_with_the_epochs_change_nothing) {
   EXPECT_EQ(members[1].waits, 0);
 }
 
-TEST_F(WindowSyncs, accumulates_to_one_target_exclude_each_other) {
+TEST_F(SharedSyncs, accumulates_to_one_target_exclude_each_other) {
   std::vector<std::thread> threads;
   int sum = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
       for (int i = 0; i < 2000; ++i) {
-        const WindowSync::Accumulating lock(of(rank), 1);
+        const SharedSync::Accumulating lock(of(rank), 1);
         ++sum;
       }
     });
