@@ -31,6 +31,7 @@ SUITES = {
 # gigabytes, and spawning, where the host's children do not find their parents. Before each: how many of its runs are a sample.
 OVER_HOSTS = [
     (40, "run", "--testbed", "2", "--ranks", "2", "--ranks", "4", "--mode", "release", "--skip", "large", "--skip", "spawn"),
+    (None, "run", "--testbed", "2", "--ranks", "4", "--mode", "all-onesided", "--filter", "rma_"),
     (16, "run", "--testbed", "3", "--ranks", "3", "--mode", "release"),
     (None, "random/run", "--testbed", "2", "--mode", "release", "--count", "30"),
     (None, "random/run", "--testbed", "3", "--mode", "release", "--first", "241", "--count", "15"),
