@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-using Kind = FarMessage::Kind;
+using Asked = FarMessage::Kind;
 
 /// Of one draft: small operations that come together, and no long copies.
 constexpr std::size_t most_draft_bytes = std::size_t{16} << 10;
@@ -20,7 +20,7 @@ std::size_t head_bytes(const UserBuffer& place) {
   return sizeof(FarMessage) + (place.is_contiguous() ? 0 : run_bytes * (1 + place.layout->runs().size()));
 }
 
-FarMessage describe(Kind kind, std::size_t bytes) {
+FarMessage describe(Asked kind, std::size_t bytes) {
   FarMessage message;
   message.kind = kind;
   message.bytes = bytes;
@@ -87,7 +87,7 @@ void FarOrigin::expect_result(std::size_t target, const FarMessage& message, con
 }
 
 void FarOrigin::put(std::size_t target, const UserBuffer& origin, const UserBuffer& place) {
-  FarMessage message = describe(Kind::put, origin.bytes());
+  FarMessage message = describe(Asked::put, origin.bytes());
   targets_[target].is_behind = true;
   if (goes_along(target, origin.bytes(), place)) return draft(target, message, &place, {&origin, 1});
   message.data_follows = true;
@@ -98,7 +98,7 @@ void FarOrigin::put(std::size_t target, const UserBuffer& origin, const UserBuff
 }
 
 void FarOrigin::get(std::size_t target, const UserBuffer& result, const UserBuffer& place) {
-  FarMessage message = describe(Kind::get, result.bytes());
+  FarMessage message = describe(Asked::get, result.bytes());
   message.serial = serials_++;
   expect_result(target, message, result);
   draft(target, message, &place, {});
@@ -106,7 +106,7 @@ void FarOrigin::get(std::size_t target, const UserBuffer& result, const UserBuff
 
 void FarOrigin::accumulate(std::size_t target, Combination combination, const UserBuffer* operand, const UserBuffer* result,
                            const UserBuffer& place) {
-  FarMessage message = describe(Kind::accumulate, place.bytes());
+  FarMessage message = describe(Asked::accumulate, place.bytes());
   message.operation = combination.name;
   message.packs_pairs = combination.packs_pairs;
   message.wants_result = result;
@@ -123,7 +123,7 @@ void FarOrigin::accumulate(std::size_t target, Combination combination, const Us
 
 void FarOrigin::compare_and_swap(std::size_t target, const UserBuffer& compared, const UserBuffer& new_value,
                                  const UserBuffer& result, const UserBuffer& place) {
-  FarMessage message = describe(Kind::compare_and_swap, place.bytes());
+  FarMessage message = describe(Asked::compare_and_swap, place.bytes());
   message.serial = serials_++;
   const UserBuffer both[] = {compared, new_value};
   draft(target, message, &place, both);
@@ -185,7 +185,7 @@ void FarOrigin::unlock(std::size_t target) {
   if (to.lock == LockState::asked) {
     to.lock = LockState::none;
     to.is_behind = false;
-    FarMessage message = describe(Kind::unlock, 0);
+    FarMessage message = describe(Asked::unlock, 0);
     message.number = ++to.asked;
     draft(target, message, nullptr, {});
     push(target);
@@ -197,7 +197,7 @@ void FarOrigin::insist() {
   for (std::size_t target = 0; target < targets_.size(); ++target) {
     const Target& to = targets_[target];
     if (to.use == LockWord::Use::shared && (to.lock == LockState::asked || !is_answered(target)))
-      tell_at_once(target, Kind::insist);
+      tell_at_once(target, Asked::insist);
   }
 }
 
@@ -206,7 +206,7 @@ void FarOrigin::insist() {
 void FarOrigin::ask(std::size_t target, Asks asks) {
   Target& to = targets_[target];
   if (!std::exchange(to.is_behind, false) && asks == Asks::if_needed) return;
-  FarMessage message = describe(Kind::flush, 0);
+  FarMessage message = describe(Asked::flush, 0);
   message.number = ++to.asked;
   draft(target, message, nullptr, {});
   push(target);

@@ -11,14 +11,14 @@
 namespace sluice {
 namespace {
 
-using Kind = Description::Kind;
+using Carried = Description::Kind;
 using Readers = Team::Readers;
 
-Description description_of(Kind kind, std::size_t bytes, Rank root = Rank{0}) {
+Description description_of(Carried kind, std::size_t bytes, Rank root = Rank{0}) {
   return {.kind = kind, .root = static_cast<std::uint16_t>(root), .bytes = static_cast<std::uint32_t>(bytes)};
 }
 
-Description description_of(Kind kind, const Reduction& reduction, const LaneOperands& operands, Rank root = Rank{0}) {
+Description description_of(Carried kind, const Reduction& reduction, const LaneOperands& operands, Rank root = Rank{0}) {
   Description call = description_of(kind, operands.count * reduction.element_bytes(), root);
   call.reduction = reduction.code();
   return call;
@@ -96,7 +96,7 @@ LaneStep::Publication for_root(const Team& team, Rank root) {
 
 }  // namespace
 
-Description BcastStep::description(const Team& /*team*/) const { return description_of(Kind::bcast, buffer_.bytes(), root_); }
+Description BcastStep::description(const Team& /*team*/) const { return description_of(Carried::bcast, buffer_.bytes(), root_); }
 
 LaneStep::Publication BcastStep::put(Team& team) const {
   if (team.self() == root_) pack(buffer_, 0, team.payload(), buffer_.bytes());
@@ -110,7 +110,7 @@ void BcastStep::take(Team& team) const {
 }
 
 Description ReduceStep::description(const Team& /*team*/) const {
-  return description_of(root_ ? Kind::reduce : Kind::allreduce, reduction_, operands_, root_.value_or(Rank{0}));
+  return description_of(root_ ? Carried::reduce : Carried::allreduce, reduction_, operands_, root_.value_or(Rank{0}));
 }
 
 LaneStep::Publication ReduceStep::put(Team& team) const {
@@ -141,12 +141,12 @@ LaneStep::Publication ScanStep::put(Team& team) const {
 }
 
 void ScanStep::take(Team& team) const {
-  const std::size_t members = static_cast<std::size_t>(team.self()) + (kind_ == Kind::scan ? 1 : 0);
+  const std::size_t members = static_cast<std::size_t>(team.self()) + (kind_ == Carried::scan ? 1 : 0);
   if (members != 0) fold_prefix(team, members, reduction_, operands_);
 }
 
 Description ReduceScatterStep::description(const Team& /*team*/) const {
-  return description_of(Kind::reduce_scatter, reduction_, operands_);
+  return description_of(Carried::reduce_scatter, reduction_, operands_);
 }
 
 LaneStep::Publication ReduceScatterStep::put(Team& team) const {
@@ -156,7 +156,7 @@ LaneStep::Publication ReduceScatterStep::put(Team& team) const {
 
 void ReduceScatterStep::take(Team& team) const { fold(team, reduction_, team.payload(), operands_.result, own_); }
 
-Description GatherStep::description(const Team& /*team*/) const { return description_of(Kind::gather, block_bytes_, root_); }
+Description GatherStep::description(const Team& /*team*/) const { return description_of(Carried::gather, block_bytes_, root_); }
 
 LaneStep::Publication GatherStep::put(Team& team) const {
   if (own_) pack(*own_, 0, team.payload(), block_bytes_);
@@ -174,7 +174,7 @@ void GatherStep::take(Team& team) const {
 }
 
 Description ScatterStep::description(const Team& team) const {
-  return description_of(Kind::scatter, block_bytes_ * team.size(), root_);
+  return description_of(Carried::scatter, block_bytes_ * team.size(), root_);
 }
 
 LaneStep::Publication ScatterStep::put(Team& team) const {
@@ -191,7 +191,7 @@ void ScatterStep::take(Team& team) const {
   if (team.self() != root_) unpack(team.part(root_) + offset_in(team), *own_, 0, block_bytes_);
 }
 
-Description AllgatherStep::description(const Team& /*team*/) const { return description_of(Kind::allgather, block_bytes_); }
+Description AllgatherStep::description(const Team& /*team*/) const { return description_of(Carried::allgather, block_bytes_); }
 
 LaneStep::Publication AllgatherStep::put(Team& team) const {
   pack(own_ ? *own_ : *all_, own_ ? 0 : place_in(team), team.payload(), block_bytes_);
@@ -207,7 +207,7 @@ void AllgatherStep::take(Team& team) const {
   if (all_) take_parts(team, *all_, block_bytes_);
 }
 
-Description AllgathervStep::description(const Team& /*team*/) const { return description_of(Kind::allgather, most_bytes_); }
+Description AllgathervStep::description(const Team& /*team*/) const { return description_of(Carried::allgather, most_bytes_); }
 
 LaneStep::Publication AllgathervStep::put(Team& team) const {
   const UserBuffer& part = own_ ? *own_ : all_[static_cast<std::size_t>(team.self())];
@@ -229,7 +229,7 @@ void AllgathervStep::take(Team& team) const {
 }
 
 Description AlltoallStep::description(const Team& team) const {
-  return description_of(Kind::alltoall, block_bytes_ * team.size());
+  return description_of(Carried::alltoall, block_bytes_ * team.size());
 }
 
 LaneStep::Publication AlltoallStep::put(Team& team) const {
