@@ -251,12 +251,14 @@ TEST_F(FarWindowsOfTwo, a_rank_that_locks_itself_waits_until_it_holds_the_lock) 
 TEST_F(FarWindowsOfThree, a_reader_that_waits_long_goes_beside_another_before_a_writer) {
   ASSERT_TRUE(of(0).lock(0, {Use::shared, true}));
   Numbers value{8};
+  std::atomic<bool> has_asked{false};
   std::thread writer([&] {
     ASSERT_TRUE(of(1).lock(0, {Use::exclusive, true}));
     ASSERT_TRUE(of(1).put(0, all_of(value), some(memories[0], 0, 1), nullptr));
+    has_asked = true;
     ASSERT_TRUE(of(1).unlock(0));
   });
-  while (processes[1]->engine.statistics().window_operations == 0) std::this_thread::yield();
+  while (!has_asked) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   Numbers got{1};
   ASSERT_TRUE(of(2).lock(0, {Use::shared, true}));
