@@ -16,7 +16,7 @@ struct BarrierCall {
   static std::optional<ShortCall<BarrierStep>> prepare_short(CallSite site, MPI_Comm comm) {
     Communicator* const communicator = adopted(comm);
     if (!communicator || !communicator->carries_collectives() || !communicator->team) return std::nullopt;
-    return ShortCall<BarrierStep>{PreparedCollective(*communicator, site), {}};
+    return ShortCall<BarrierStep>{PreparedBuffers(*communicator, site), {}};
   }
   static Prepared prepare(CallSite site, MPI_Comm comm) {
     Communicator* const communicator = adopted(comm);
@@ -33,7 +33,7 @@ struct BcastCall {
                                                            int root, MPI_Comm comm) {
     const BcastArguments arguments(buffer, count, type, root, comm);
     if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
-    PreparedCollective call(arguments.communicator(), site);
+    PreparedBuffers call(arguments.communicator(), site);
     UserBuffer here = arguments.is_root() ? call.read(arguments.buffer()) : call.write(arguments.buffer());
     const std::size_t bytes = here.bytes();
     return ShortCall<BcastStep>{std::move(call), {arguments.root(), std::move(here)}, bytes};
@@ -43,9 +43,7 @@ struct BcastCall {
     if (!arguments.carried()) return std::nullopt;
     PreparedCollective call(arguments.communicator(), site);
     const UserBuffer here = arguments.is_root() ? call.read(arguments.buffer()) : call.write(arguments.buffer());
-    auto kept = std::move(call.order.kept);
     call.order = bcast_order(arguments, here);
-    call.order.kept = std::move(kept);
     call.agreed_bytes = call.order.bytes;
     return call;
   }
@@ -58,7 +56,7 @@ Prepared prepared(const ReduceArguments& arguments, CallSite site) {
 
 std::optional<ShortCall<ReduceStep>> prepared_short(const ReduceArguments& arguments, CallSite site) {
   if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
-  PreparedCollective call(arguments.communicator(), site);
+  PreparedBuffers call(arguments.communicator(), site);
   const UserBuffer own = call.read(arguments.own());
   LaneOperands operands{.count = own.bytes() / arguments.element_bytes(), .own = own.base};
   if (arguments.has_result()) operands.result = call.write(arguments.result()).base;

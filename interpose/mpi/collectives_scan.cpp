@@ -40,7 +40,7 @@ std::optional<ShortCall<ScanStep>> short_prefix(OrderKind kind, CallSite site, c
                                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const ReduceArguments arguments(own, result, count, type, op, ReduceArguments::no_root, comm);
   if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
-  PreparedCollective call(arguments.communicator(), site);
+  PreparedBuffers call(arguments.communicator(), site);
   const bool has_result = kind == OrderKind::scan || call.communicator.rank != 0;
   const UserBuffer operand = call.read(arguments.own());
   LaneOperands operands{.count = static_cast<std::size_t>(count), .own = operand.base};
@@ -81,7 +81,7 @@ std::optional<ShortCall<ReduceScatterStep>> short_strips(CallSite site, const vo
   if (!all) return std::nullopt;
   const ReduceArguments arguments(own, result, *all, type, op, ReduceArguments::no_root, comm);
   if (!arguments.carried() || !arguments.goes_through_lanes()) return std::nullopt;
-  PreparedCollective call(arguments.communicator(), site);
+  PreparedBuffers call(arguments.communicator(), site);
   const int rank = call.communicator.rank;
   ReduceScatterStep::Strip strip{.elements = static_cast<std::size_t>(count_of(rank))};
   for (int lower = 0; lower < rank; ++lower) strip.first += static_cast<std::size_t>(count_of(lower));

@@ -22,7 +22,7 @@ class PersistentCollective final : public PersistentOperation {
   PersistentCollective& operator=(const PersistentCollective&) = delete;
 
   int start(Handle& handle, CallSite site) override;
-  [[nodiscard]] bool must_end() const override { return !prepared_.order.kept.empty(); }
+  [[nodiscard]] bool must_end() const override { return !prepared_.kept.empty(); }
   void take_back(std::unique_ptr<StagedReceive> delivered) override;
 
  private:

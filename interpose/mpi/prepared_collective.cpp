@@ -5,35 +5,35 @@
 
 namespace sluice {
 
-UserBuffer PreparedCollective::read(const BufferArgument& buffer) {
+UserBuffer PreparedBuffers::read(const BufferArgument& buffer) {
   buffer.settle(Access::read);
   const UserBuffer own = buffer.user_buffer();
   if (!is_on_device(buffer)) [[likely]]
     return own;
-  order.kept.push_back(std::make_unique_for_overwrite<std::byte[]>(own.bytes()));
-  copy_aside({.from = own, .is_on_device = true, .to = order.kept.back().get()});
-  return {order.kept.back().get(), own.bytes(), byte_layout()};
+  kept.push_back(std::make_unique_for_overwrite<std::byte[]>(own.bytes()));
+  copy_aside({.from = own, .is_on_device = true, .to = kept.back().get()});
+  return {kept.back().get(), own.bytes(), byte_layout()};
 }
 
-UserBuffer PreparedCollective::copied(const UserBuffer& buffer) {
-  order.kept.push_back(std::make_unique_for_overwrite<std::byte[]>(buffer.bytes()));
-  copy_aside({.from = buffer, .to = order.kept.back().get()});
-  return {order.kept.back().get(), buffer.bytes(), byte_layout()};
+UserBuffer PreparedBuffers::copied(const UserBuffer& buffer) {
+  kept.push_back(std::make_unique_for_overwrite<std::byte[]>(buffer.bytes()));
+  copy_aside({.from = buffer, .to = kept.back().get()});
+  return {kept.back().get(), buffer.bytes(), byte_layout()};
 }
 
-void PreparedCollective::CopiedAside::copy(const char* call) const {
+void PreparedBuffers::CopiedAside::copy(const char* call) const {
   if (is_on_device)
     copy_from_device(to, from, call);
   else
     LayoutCursor(from).pack({to, from.bytes()});
 }
 
-void PreparedCollective::copy_aside(const CopiedAside& what) {
+void PreparedBuffers::copy_aside(const CopiedAside& what) {
   what.copy(site.function());
   copied_aside.push_back(what);
 }
 
-UserBuffer PreparedCollective::write(const BufferArgument& buffer) {
+UserBuffer PreparedBuffers::write(const BufferArgument& buffer) {
   buffer.settle(Access::write);
   const UserBuffer own = buffer.user_buffer();
   if (!is_on_device(buffer)) [[likely]]
@@ -45,7 +45,7 @@ UserBuffer PreparedCollective::write(const BufferArgument& buffer) {
   return here;
 }
 
-UserBuffer PreparedCollective::exchange(const BufferArgument& buffer) {
+UserBuffer PreparedBuffers::exchange(const BufferArgument& buffer) {
   const UserBuffer here = write(buffer);
   if (is_on_device(buffer)) [[unlikely]]
     copy_aside({.from = buffer.user_buffer(), .is_on_device = true, .to = here.base});
@@ -54,12 +54,13 @@ UserBuffer PreparedCollective::exchange(const BufferArgument& buffer) {
 
 int PreparedCollective::carry_out() {
   const std::size_t bytes = order.bytes;
+  order.kept = std::move(kept);
   const int code = sluice::carry_out(communicator, std::move(order), site);
   if (staged && code == MPI_SUCCESS) staged->deliver(bytes);
   return code;
 }
 
-int concluded(PreparedCollective& call, const std::optional<Mismatch>& mismatch, std::size_t bytes, bool is_odd) {
+int concluded(PreparedBuffers& call, const std::optional<Mismatch>& mismatch, std::size_t bytes, bool is_odd) {
   if (mismatch) [[unlikely]]
     return tell_mismatch(call.communicator, *mismatch, call.site.function());
   if (call.staged) [[unlikely]]
@@ -73,6 +74,7 @@ bool PreparedCollective::is_worth_repeating() const {
 }
 
 int PreparedCollective::start(MPI_Request* request) {
+  order.kept = std::move(kept);
   return start_collective(communicator, std::move(order), std::move(staged), site, request);
 }
 

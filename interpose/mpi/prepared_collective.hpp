@@ -21,8 +21,9 @@
 
 namespace sluice {
 
-struct PreparedCollective {
-  PreparedCollective(Communicator& in, CallSite from) : communicator(in), site(from) {}
+/// The buffers of a call.
+struct PreparedBuffers {
+  PreparedBuffers(Communicator& in, CallSite from) : communicator(in), site(from) {}
 
   // Complete, and where the processor reaches it: what a device has goes through host memory, on this rank alone.
   [[nodiscard]] UserBuffer read(const BufferArgument& buffer);
@@ -31,17 +32,9 @@ struct PreparedCollective {
   /// A packed copy of what the processor reaches, instead of it.
   [[nodiscard]] UserBuffer copied(const UserBuffer& buffer);
 
-  int carry_out();
-  /// Where nobody has to wait for the program's thread.
-  [[nodiscard]] bool can_be_started() const { return !order.own_operation; }
-  /// The host repeats a short call in half of the time, as it has nothing to prepare.
-  [[nodiscard]] bool is_worth_repeating() const;
-  int start(MPI_Request* request);
-
   Communicator& communicator;
   CallSite site;
-  CollectiveOrder order;
-  std::size_t agreed_bytes = 0;  // that all members know, of a block or of all; 0 where there is no such thing
+  std::vector<std::unique_ptr<std::byte[]>> kept;  // as CollectiveOrder
   std::unique_ptr<StagedReceive> staged;
 
   /// Contents that are used as they were when the call was started.
@@ -58,10 +51,24 @@ struct PreparedCollective {
   void copy_aside(const CopiedAside& what);
 };
 
+struct PreparedCollective : PreparedBuffers {
+  using PreparedBuffers::PreparedBuffers;
+
+  int carry_out();
+  /// Where nobody has to wait for the program's thread.
+  [[nodiscard]] bool can_be_started() const { return !order.own_operation; }
+  /// The host repeats a short call in half of the time, as it has nothing to prepare.
+  [[nodiscard]] bool is_worth_repeating() const;
+  int start(MPI_Request* request);
+
+  CollectiveOrder order;
+  std::size_t agreed_bytes = 0;  // that all members know, of a block or of all; 0 where there is no such thing
+};
+
 /// A call through lanes, with its buffers as above.
 template <typename Step>
 struct ShortCall {
-  PreparedCollective prepared;
+  PreparedBuffers prepared;
   Step step;
   std::size_t bytes = 0;  // of the result
   /// The block that this rank has for itself has two lengths: an error that only it can know. It takes part all the same, so that
@@ -72,13 +79,13 @@ struct ShortCall {
     return concluded(prepared, engine().collectives().through_lanes(*prepared.communicator.team, step), bytes, is_odd);
   }
   int start(MPI_Request* request) {
-    LaneOrder order{std::make_unique<Step>(std::move(step)), std::move(prepared.order.kept), bytes, is_odd};
+    LaneOrder order{std::make_unique<Step>(std::move(step)), std::move(prepared.kept), bytes, is_odd};
     return start_in_lanes(prepared.communicator, std::move(order), std::move(prepared.staged), prepared.site, request);
   }
 };
 
 /// MPI's answer to a blocking call through lanes.
-int concluded(PreparedCollective& call, const std::optional<Mismatch>& mismatch, std::size_t bytes, bool is_odd);
+int concluded(PreparedBuffers& call, const std::optional<Mismatch>& mismatch, std::size_t bytes, bool is_odd);
 
 /// False where the communicator has made too many: then the host carries it on all members.
 bool make_persistent(PreparedCollective prepared, MPI_Request* request);

@@ -48,7 +48,7 @@ std::optional<ShortCall<GatherStep>> short_gather(CallSite site, const OneBlock&
   const bool odd = is_root && is_odd(own, each.argument());
   const std::size_t bytes = (is_root ? each : own).argument().bytes();
   if (bytes > most_bytes(*communicator, Kind::gather)) return std::nullopt;
-  PreparedCollective call(*communicator, site);
+  PreparedBuffers call(*communicator, site);
   std::optional<UserBuffer> part;
   std::optional<UserBuffer> all;
   if (!own.is_in_place() && !odd) part = call.read(own.argument());
@@ -68,7 +68,7 @@ std::optional<ShortCall<ScatterStep>> short_scatter(CallSite site, const OneBloc
   const bool odd = is_root && is_odd(own, each.argument());
   const std::size_t bytes = (is_root ? each : own).argument().bytes();
   if (bytes > most_bytes(*communicator, Kind::scatter)) return std::nullopt;
-  PreparedCollective call(*communicator, site);
+  PreparedBuffers call(*communicator, site);
   std::optional<UserBuffer> part;
   std::optional<UserBuffer> all;
   if (is_root) all = call.read(all_of(each, *communicator));
@@ -83,7 +83,7 @@ std::optional<ShortCall<AllgatherStep>> short_allgather(CallSite site, const One
   const bool odd = is_odd(own, each.argument());
   const std::size_t bytes = each.argument().bytes();
   if (bytes > most) return std::nullopt;
-  PreparedCollective call(*communicator, site);
+  PreparedBuffers call(*communicator, site);
   std::optional<UserBuffer> part;
   std::optional<UserBuffer> all;
   if (!own.is_in_place()) part = call.read(own.argument());
@@ -102,7 +102,7 @@ std::optional<ShortCall<AllgathervStep>> short_allgatherv(CallSite site, const O
   if (most > most_bytes(*communicator, Kind::allgather)) return std::nullopt;
   const auto self = static_cast<std::size_t>(communicator->rank);
   const bool odd = is_odd(own, theirs[self]);
-  PreparedCollective call(*communicator, site);
+  PreparedBuffers call(*communicator, site);
   std::optional<UserBuffer> part;
   if (!own.is_in_place()) part = call.read(own.argument());
   std::vector<UserBuffer> all;
@@ -123,7 +123,7 @@ std::optional<ShortCall<AlltoallStep>> short_alltoall(CallSite site, const OneBl
   const bool odd = is_odd(sent, received.argument());
   const std::size_t bytes = received.argument().bytes();
   if (bytes > most) return std::nullopt;
-  PreparedCollective call(*communicator, site);
+  PreparedBuffers call(*communicator, site);
   std::optional<UserBuffer> all;
   const BufferArgument every = all_of(received, *communicator);
   if (!odd) all = sent.is_in_place() ? call.exchange(every) : call.write(every);
