@@ -58,7 +58,7 @@ def page(tables, options):
             "Microseconds of a call on the slowest rank, on the host alone and under Sluice with `SLUICE_COLLECTIVES=auto`. The ratio "
             "has the interval in which it lies 95 times in 100. Sizes are bytes of a block. A word of each line is written before each "
             "call and read after it. With `skew` each rank is busy for 2 microseconds on average before each call, for a random time of "
-            "its own."]
+            "its own. Calls with `_work` compute for 2 ns a byte before they wait, which is counted."]
     if "off" in options.sides:
         head += ["", "The last column has the ratio with `SLUICE_COLLECTIVES=off`."]
     write_page(options.page, head, tables)
