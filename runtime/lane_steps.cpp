@@ -70,6 +70,8 @@ void fold_prefix(const Team& team, std::size_t members, const Reduction& reducti
 
 // --- blocks
 
+std::size_t own_offset(const Team& team, std::size_t block_bytes) { return static_cast<std::size_t>(team.self()) * block_bytes; }
+
 /// Every other member's part, which begins `offset` bytes into its payload.
 void take_parts(const Team& team, const UserBuffer& all, std::size_t block_bytes, std::size_t offset = 0) {
   for (std::size_t member = 0; member < team.size(); ++member) {
@@ -183,23 +185,23 @@ LaneStep::Publication ScatterStep::put(Team& team) const {
 }
 
 void ScatterStep::go_on(Team& team) const {
-  if (team.self() == root_ && own_) unpack(team.payload() + offset_in(team), *own_, 0, block_bytes_);
+  if (team.self() == root_ && own_) unpack(team.payload() + own_offset(team, block_bytes_), *own_, 0, block_bytes_);
   await_root(team, root_);
 }
 
 void ScatterStep::take(Team& team) const {
-  if (team.self() != root_) unpack(team.part(root_) + offset_in(team), *own_, 0, block_bytes_);
+  if (team.self() != root_) unpack(team.part(root_) + own_offset(team, block_bytes_), *own_, 0, block_bytes_);
 }
 
 Description AllgatherStep::description(const Team& /*team*/) const { return description_of(Carried::allgather, block_bytes_); }
 
 LaneStep::Publication AllgatherStep::put(Team& team) const {
-  pack(own_ ? *own_ : *all_, own_ ? 0 : place_in(team), team.payload(), block_bytes_);
+  pack(own_ ? *own_ : *all_, own_ ? 0 : own_offset(team, block_bytes_), team.payload(), block_bytes_);
   return {};
 }
 
 void AllgatherStep::go_on(Team& team) const {
-  if (own_ && all_) unpack(team.payload(), *all_, place_in(team), block_bytes_);
+  if (own_ && all_) unpack(team.payload(), *all_, own_offset(team, block_bytes_), block_bytes_);
   team.await_all();
 }
 
@@ -238,12 +240,12 @@ LaneStep::Publication AlltoallStep::put(Team& team) const {
 }
 
 void AlltoallStep::go_on(Team& team) const {
-  if (all_) unpack(team.payload() + offset_in(team), *all_, offset_in(team), block_bytes_);
+  if (all_) unpack(team.payload() + own_offset(team, block_bytes_), *all_, own_offset(team, block_bytes_), block_bytes_);
   team.await_all();
 }
 
 void AlltoallStep::take(Team& team) const {
-  if (all_) take_parts(team, *all_, block_bytes_, offset_in(team));
+  if (all_) take_parts(team, *all_, block_bytes_, own_offset(team, block_bytes_));
 }
 
 }  // namespace sluice

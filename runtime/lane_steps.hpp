@@ -153,8 +153,6 @@ class ScatterStep final : public LaneStep {
   void take(Team& team) const override;
 
  private:
-  [[nodiscard]] std::size_t offset_in(const Team& team) const { return static_cast<std::size_t>(team.self()) * block_bytes_; }
-
   Rank root_;
   std::optional<UserBuffer> all_;
   std::optional<UserBuffer> own_;
@@ -171,8 +169,6 @@ class AllgatherStep final : public LaneStep {
   void take(Team& team) const override;
 
  private:
-  [[nodiscard]] std::size_t place_in(const Team& team) const { return static_cast<std::size_t>(team.self()) * block_bytes_; }
-
   std::optional<UserBuffer> own_;
   std::optional<UserBuffer> all_;
   std::size_t block_bytes_;
@@ -204,8 +200,6 @@ class AlltoallStep final : public LaneStep {
   void take(Team& team) const override;
 
  private:
-  [[nodiscard]] std::size_t offset_in(const Team& team) const { return static_cast<std::size_t>(team.self()) * block_bytes_; }
-
   UserBuffer sent_;
   std::optional<UserBuffer> all_;
   std::size_t block_bytes_;

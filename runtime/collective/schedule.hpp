@@ -1,6 +1,5 @@
 // What one rank does in a collective call that goes by messages. Plain data, made by pure functions (plans/). Neither memory nor
-// time is known here, so the schedules of all ranks can be simulated. So far nothing else carries them out: whatever has no room
-// in a lane is the host's (issue 43).
+// time is known here, so the schedules of all ranks can be simulated. CollectiveRun carries them out.
 //
 // A schedule is a list of rounds. In each, in this order, the rank
 //

@@ -1,7 +1,5 @@
 #include "runtime/collective/started_calls.hpp"
 
-#include <algorithm>
-
 namespace sluice {
 
 StartedCalls::Call& StartedCalls::begin(const Description& what) {
@@ -23,15 +21,15 @@ Team& StartedCalls::at(Call& call) {
   return team_;
 }
 
-Team* StartedCalls::to_publish(Call& call) {
-  const auto next = std::find_if(calls_.begin(), calls_.end(), [](const Call& one) { return !one.is_published(); });
-  return &*next == &call ? that_is_there(call) : nullptr;
-}
+Team* StartedCalls::to_publish(Call& call) { return &calls_[published_] == &call ? that_is_there(call) : nullptr; }
 
 bool StartedCalls::end(Call& call) {
   if (at_ == &call) at_ = nullptr;
   call.stage_ = Call::Stage::ended;
-  while (!calls_.empty() && calls_.front().stage_ == Call::Stage::ended) calls_.pop_front();
+  while (!calls_.empty() && calls_.front().stage_ == Call::Stage::ended) {
+    calls_.pop_front();
+    --published_;
+  }
   const bool told = team_.have_ended_before(calls_.empty() ? team_.next() : calls_.front().number_);
   if (is_closed_) close();
   return told || is_closed_;

@@ -8,6 +8,7 @@
 // Belongs to the engine lock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -40,15 +41,16 @@ class StartedCalls {
   /// It is the next one, and has room: the team, at this call, to which its part is to be given. nullptr: not yet.
   Team* to_publish(Call& call);
   /// ... and has been. The team awaits what the call is to wait for.
-  static void published(Call& call) { call.stage_ = Call::Stage::published; }
+  void published(Call& call) {
+    call.stage_ = Call::Stage::published;
+    ++published_;
+  }
   /// What it waits for is there: the team, at this call. nullptr: not yet.
   Team* that_is_there(Call& call) { return at(call).is_there() ? &team_ : nullptr; }
   /// It is over, and gone. Whether others were told, who may wait for it.
   bool end(Call& call);
   /// So many are open, or one is not published, that others may come to wait for this rank's slots.
-  [[nodiscard]] bool others_may_wait() const {
-    return calls_.size() >= Lane::long_done_interval || (!calls_.empty() && !calls_.back().is_published());
-  }
+  [[nodiscard]] bool others_may_wait() const { return calls_.size() >= Lane::long_done_interval || published_ != calls_.size(); }
 
   /// There are no more calls.
   void close();
@@ -62,7 +64,8 @@ class StartedCalls {
 
   Team team_;
   std::deque<Call> calls_;
-  Call* at_ = nullptr;  // the call that the team is at, if it is open
+  std::size_t published_ = 0;  // so many of these, from the first on, ended ones among them
+  Call* at_ = nullptr;         // the call that the team is at, if it is open
   bool is_closed_ = false;
 };
 

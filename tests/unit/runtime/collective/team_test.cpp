@@ -20,6 +20,13 @@ Description bcast_of(std::size_t bytes, std::size_t root) {
   return {.kind = Kind::bcast, .root = static_cast<std::uint16_t>(root), .bytes = static_cast<std::uint32_t>(bytes)};
 }
 
+void enter(Team& team, const Description& call) {
+  team.begin(call);
+  team.await_room();
+  ASSERT_TRUE(team.is_there());
+  team.publish(Team::Readers::all);
+}
+
 /// One member's way through a sequence of calls, which all members know. Each step does as much as can be done.
 class Member {
  public:
@@ -240,20 +247,14 @@ TEST(Team, a_root_stops_earlier_when_its_long_slots_are_full) {
 TEST(Team, who_waits_for_some_does_not_wait_for_the_others) {
   TeamsOfAll all(4);
   const auto teams = all.make();
-  const auto enter = [&](std::size_t member, const Description& call) {
-    teams[member]->begin(call);
-    teams[member]->await_room();
-    ASSERT_TRUE(teams[member]->is_there());
-    teams[member]->publish(Team::Readers::all);
-  };
   const std::array neighbours{Rank{0}, Rank{2}};
-  enter(0, {.kind = Kind::barrier});
+  enter(*teams[0], {.kind = Kind::barrier});
   teams[0]->await_some(neighbours);
   EXPECT_FALSE(teams[0]->is_there());
   EXPECT_EQ(teams[0]->missing(), Rank{2});
-  enter(3, {.kind = Kind::barrier});
+  enter(*teams[3], {.kind = Kind::barrier});
   EXPECT_FALSE(teams[0]->is_there());
-  enter(2, bcast_of(8, 1));
+  enter(*teams[2], bcast_of(8, 1));
   EXPECT_TRUE(teams[0]->is_there());
   EXPECT_FALSE(teams[0]->missing());
   const auto found = teams[0]->mismatch();
@@ -350,15 +351,9 @@ TEST(Team, a_pair_goes_on_while_another_one_stands) {
 TEST(Team, members_in_different_calls_are_told_of) {
   TeamsOfAll all(3);
   const auto teams = all.make();
-  const auto enter = [&](std::size_t member, const Description& call) {
-    teams[member]->begin(call);
-    teams[member]->await_room();
-    ASSERT_TRUE(teams[member]->is_there());
-    teams[member]->publish(Team::Readers::all);
-  };
-  enter(0, {.kind = Kind::barrier});
-  enter(1, {.kind = Kind::barrier});
-  enter(2, bcast_of(8, 1));
+  enter(*teams[0], {.kind = Kind::barrier});
+  enter(*teams[1], {.kind = Kind::barrier});
+  enter(*teams[2], bcast_of(8, 1));
   teams[0]->await_all();
   ASSERT_TRUE(teams[0]->is_there());
   const auto found = teams[0]->mismatch();
